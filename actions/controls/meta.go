@@ -1,0 +1,19 @@
+package controls
+
+// Meta is what Redis keeps beside a control's value about its last flip through
+// rewarm. A hand edit of the value does not change it.
+type Meta struct {
+	Version  int64   `json:"version"` // of the service's controls, at this flip
+	Digest   string  `json:"digest"`  // of the plan that was applied
+	Run      string  `json:"run"`
+	Fence    int64   `json:"fence"`
+	Step     string  `json:"step"`
+	Actor    string  `json:"actor"`
+	At       int64   `json:"at"`     // server time, milliseconds
+	Before   *string `json:"before"` // raw value before the flip; nil when the field was missing
+	Steady   *string `json:"steady"` // raw value to come back to
+	Protects string  `json:"protects"`
+	ReviewAt int64   `json:"review_at,omitempty"` // server time, milliseconds; 0 when it has no review
+	Owner    string  `json:"owner"`
+	Until    int64   `json:"until,omitempty"` // server time, milliseconds; only for a control with a dead man's value
+}

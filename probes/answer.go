@@ -1,0 +1,91 @@
+package probes
+
+import "time"
+
+// Ask is one question of a poll: a probe, with the numbers of the rung that its
+// query's ${from} and ${to} stand for ("" when it has none).
+type Ask struct {
+	Probe    string
+	From, To string
+}
+
+// Reading is one series of an answer.
+type Reading struct {
+	Series string  `json:"series"` // its labels, printable, sorted by name; "{}" when it has none
+	Value  float64 `json:"-"`
+	Raw    string  `json:"value"` // as Prometheus wrote it: "3200", "NaN", "+Inf"
+}
+
+// Answer is what a poll learned for one Ask. It keeps the worst of many series at
+// both ends, so that any bound can be judged on it later.
+type Answer struct {
+	Ask      Ask
+	Query    string    // expanded, as it was sent
+	At       time.Time // the explicit evaluation time
+	Readings []Reading // sorted by value, at most 20: the lowest ten and the highest ten when there are more
+	Count    int       // series in the answer, kept or not
+	Min, Max Reading   // only when Count > 0 and every value is a finite number
+
+	// WindowStart is the earliest moment that a range selector of the query looks at
+	// (exclusive); zero when the query has none.
+	WindowStart time.Time
+	// Oldest is the oldest sample behind any selector's newest value, counted for
+	// the instant selectors; zero when there are none.
+	Oldest time.Time
+	// Stalest is the newest sample of the series that is furthest behind, over all selectors.
+	Stalest time.Time
+	// Newest gives, selector by selector, its newest sample: all must move for a new observation.
+	Newest []time.Time
+
+	Reason   Reason // why the answer cannot be judged; "" when it can
+	Detail   string // Reason as a sentence with the particulars, printable
+	Assumed  bool   // the value is the probe's `absent: as`, not a measurement
+	Warnings []string
+	Infos    []string
+}
+
+// Reason says why something is unknown. The zero Reason is none.
+type Reason string
+
+// The reasons for an unknown verdict; each has its own sentence.
+const (
+	NotAsked     Reason = "not-asked"     // no observation yet
+	NoData       Reason = "no-data"       // the query matched no series
+	NotANumber   Reason = "not-a-number"  // NaN
+	Infinite     Reason = "infinite"      // +Inf or -Inf
+	Stale        Reason = "stale"         // the newest sample of some series is older than stale_after
+	SeriesCount  Reason = "series-count"  // an unexpected number of series
+	SourceCount  Reason = "source-count"  // fewer series behind the answer than sources.at_least
+	Histogram    Reason = "histogram"     // a native histogram where a number was expected
+	WrongType    Reason = "wrong-type"    // a matrix or a string, or no result at all
+	Malformed    Reason = "malformed"     // an answer that is not what the API promises: HTML, no value, time zero
+	Partial      Reason = "partial"       // a warning says that the answer is partial or truncated
+	Warned       Reason = "warned"        // any other warning
+	Transport    Reason = "transport"     // no answer: refused, timed out, unauthorized
+	Rejected     Reason = "rejected"      // the server refused the query
+	NotAlive     Reason = "not-alive"     // the probe's alive query or witness has no data
+	BeforeMark   Reason = "before-mark"   // the answer still looks at what was before the flip
+	Unresolved   Reason = "unresolved"    // a recorded series whose window is not known
+	NoPrevious   Reason = "no-previous"   // falling or rising without an earlier observation after the mark
+	SameSamples  Reason = "same-samples"  // the same samples as in the observation before
+	NoComparison Reason = "no-comparison" // the probe or control to compare with is not known
+)
+
+// Observation is one poll: every answer of it at one evaluation time.
+type Observation struct {
+	At          time.Time     // the evaluation time, on the server's clock
+	Offset      time.Duration // the server's clock less ours, as measured
+	Answers     []Answer      // one for each Ask, in order
+	Propagation *Propagation  // nil when it was not asked for
+}
+
+// Propagation tells how far the service obeys a version of its controls.
+type Propagation struct {
+	Version   int64     `json:"version"`   // the version that was asked about
+	Reported  bool      `json:"reported"`  // the service exports rewarm_controls_version
+	Processes int       `json:"processes"` // series seen
+	Obeying   int       `json:"obeying"`   // series at or above Version
+	Oldest    time.Time `json:"oldest"`    // oldest sample behind the series
+	Reason    Reason    `json:"reason,omitempty"`
+	Detail    string    `json:"detail,omitempty"`
+}
