@@ -1,5 +1,10 @@
 package controls
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Meta is what Redis keeps beside a control's value about its last flip through
 // rewarm. A hand edit of the value does not change it.
 type Meta struct {
@@ -16,4 +21,14 @@ type Meta struct {
 	ReviewAt int64   `json:"review_at,omitempty"` // server time, milliseconds; 0 when it has no review
 	Owner    string  `json:"owner"`
 	Until    int64   `json:"until,omitempty"` // server time, milliseconds; only for a control with a dead man's value
+	Since    int64   `json:"since,omitempty"` // server time, milliseconds, at which it left its steady value; 0 while it is there
+}
+
+// ParseMeta reads one field of the meta hash.
+func ParseMeta(raw string) (Meta, error) {
+	var m Meta
+	if err := json.Unmarshal([]byte(raw), &m); err != nil {
+		return Meta{}, fmt.Errorf("meta %s is not the JSON that rewarm writes", quote(raw))
+	}
+	return m, nil
 }

@@ -1,0 +1,54 @@
+package controls
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+var servicePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// KeyNames are the keys of one service. The braces in them are literal: Redis
+// Cluster then keeps all of them in one slot, so that one script may use them
+// together.
+type KeyNames struct {
+	Controls  string // hash: control to value
+	Meta      string // hash: control to Meta as JSON
+	Changes   string // stream: one entry a flip
+	Commander string // hash: who alone may flip
+	Fence     string // counter: raised each time the command is taken
+	Version   string // counter: raised at each flip
+	prefix    string
+}
+
+// Keys gives the key names of a service. It does not check the service's name;
+// CheckService does.
+func Keys(service string) KeyNames {
+	prefix := "rewarm:{" + service + "}:"
+	return KeyNames{
+		Controls:  prefix + "controls",
+		Meta:      prefix + "meta",
+		Changes:   prefix + "changes",
+		Commander: prefix + "commander",
+		Fence:     prefix + "fence",
+		Version:   prefix + "version",
+		prefix:    prefix,
+	}
+}
+
+// Log is the stream that mirrors the records of a run.
+func (k KeyNames) Log(run string) string { return k.prefix + "log:" + run }
+
+// Inbox is the stream of approvals and orders that reach a run from elsewhere.
+func (k KeyNames) Inbox(run string) string { return k.prefix + "inbox:" + run }
+
+// Approvals is the stream that only this user may append to.
+func (k KeyNames) Approvals(user string) string { return k.prefix + "approvals:" + user }
+
+// CheckService refuses a service name that cannot stand in a key.
+func CheckService(service string) error {
+	if servicePattern.MatchString(service) {
+		return nil
+	}
+	return fmt.Errorf("service name %s: use 1 to 63 of a-z, 0-9 and -, not starting with -", strconv.Quote(service))
+}

@@ -1,0 +1,306 @@
+package controls
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// DialFunc opens a connection, like net.Dialer's DialContext.
+type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// ServerOptions says how a Server sends.
+type ServerOptions struct {
+	Dial    DialFunc      // nil for the network
+	Timeout time.Duration // of a connect, a write or a read; 0 is 2 s
+	Retries int           // of a command whose answer did not come; 0 for writes
+}
+
+const (
+	defaultTimeout = 2 * time.Second
+	mostRedirects  = 5
+	connections    = 4
+)
+
+// Server sends commands to the one node that holds a service's keys, and goes
+// after that node when it moves: it asks the sentinels, follows MOVED and ASK,
+// and tries the next address when one cannot be reached. Whatever may have
+// reached a node is sent again only when Retries allows it.
+//
+// It asks no topology of the server (CLUSTER, COMMAND, INFO, CLIENT), so an ACL
+// need not allow that. Methods may be called from several goroutines.
+type Server struct {
+	target Target
+	opts   ServerOptions
+
+	mu     sync.Mutex
+	client *redis.Client // nil before the first command and after losing the node
+	addr   string
+	next   int // index of the address to try next
+}
+
+// NewServer makes a Server; it connects at the first command.
+func NewServer(t Target, o ServerOptions) *Server {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext
+	}
+	return &Server{target: t, opts: o}
+}
+
+// Address is the node that was used last, "" before the first command.
+func (s *Server) Address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr
+}
+
+// Close drops the connections.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drop()
+}
+
+func (s *Server) drop() error {
+	if s.client == nil {
+		return nil
+	}
+	err := s.client.Close()
+	s.client = nil
+	return err
+}
+
+// NotSentError says that a command did not leave this machine.
+type NotSentError struct{ Err error }
+
+func (e *NotSentError) Error() string { return e.Err.Error() }
+func (e *NotSentError) Unwrap() error { return e.Err }
+
+// Do sends the commands in one round trip, in their order but not as a
+// transaction, and returns the first error among them. It returns when ctx
+// ends, even in the middle of a command; the commands must not be looked at
+// then. A *NotSentError means that none of them left this machine.
+func (s *Server) Do(ctx context.Context, cmds ...redis.Cmder) error {
+	if err := ctx.Err(); err != nil {
+		return &NotSentError{err}
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.follow(ctx, cmds) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// follow sends the commands to one node after the other as long as each node
+// says that it did nothing and who will.
+func (s *Server) follow(ctx context.Context, cmds []redis.Cmder) error {
+	var err error
+	ask := false
+	tried := 0
+	for range mostRedirects + len(s.target.Addrs) {
+		client, locateErr := s.locate(ctx)
+		if locateErr != nil {
+			return &NotSentError{locateErr}
+		}
+		for _, c := range cmds {
+			c.SetErr(nil)
+		}
+		err = send(ctx, client, cmds, ask)
+		var notSent *NotSentError
+		moved, asked, addr := redirection(err)
+		switch {
+		case moved || asked:
+			ask = asked
+			s.use(client, addr)
+		case errors.As(err, &notSent) || isReadOnly(err) && s.target.MasterName != "":
+			// Nothing was done there: another address may be the right one.
+			s.leave(client)
+			if tried++; tried >= max(len(s.target.Addrs), 2) || ctx.Err() != nil {
+				return err
+			}
+			if len(s.target.Addrs) == 1 && s.target.MasterName == "" {
+				return err
+			}
+		default:
+			if isReadOnly(err) {
+				s.leave(client) // a pooled connection must not outlive the demotion
+			}
+			return err
+		}
+	}
+	return err
+}
+
+// send passes the commands to one client, each after an ASKING when a slot is
+// being moved there.
+func send(ctx context.Context, client *redis.Client, cmds []redis.Cmder, ask bool) error {
+	if len(cmds) == 1 && !ask {
+		return classify(client.Process(ctx, cmds[0]))
+	}
+	pipe := client.Pipeline()
+	for _, c := range cmds {
+		if ask {
+			pipe.Do(ctx, "asking")
+		}
+		if err := pipe.Process(ctx, c); err != nil {
+			return err
+		}
+	}
+	_, err := pipe.Exec(ctx)
+	return classify(err)
+}
+
+// classify marks the errors of which it is sure that nothing was sent.
+func classify(err error) error {
+	var dial *dialError
+	if errors.As(err, &dial) {
+		return &NotSentError{dial.err}
+	}
+	return err
+}
+
+// locate returns the client of the node that is used now, or makes one for the
+// next address, which the sentinels are asked for when there are some.
+func (s *Server) locate(ctx context.Context) (*redis.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil {
+		return s.client, nil
+	}
+	if len(s.target.Addrs) == 0 {
+		return nil, errors.New("no address of a Redis server is given")
+	}
+	addr := s.target.Addrs[s.next%len(s.target.Addrs)]
+	if s.target.MasterName != "" {
+		master, err := s.askSentinels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		addr = master
+	}
+	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+	return s.client, nil
+}
+
+// use goes to another address, unless somebody else has left the client already.
+func (s *Server) use(was *redis.Client, addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != was {
+		return
+	}
+	_ = s.drop()
+	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+}
+
+// leave drops the client so that the next command looks for the node again.
+func (s *Server) leave(was *redis.Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == was {
+		_ = s.drop()
+		s.next++
+	}
+}
+
+// askSentinels asks one sentinel after the other for the address of the master.
+func (s *Server) askSentinels(ctx context.Context) (string, error) {
+	var errs []string
+	for _, addr := range s.target.Addrs {
+		o := s.options(addr, s.target.SentinelUsername, s.target.SentinelPassword)
+		o.DB = 0
+		sentinel := redis.NewSentinelClient(o)
+		found, err := sentinel.GetMasterAddrByName(ctx, s.target.MasterName).Result()
+		_ = sentinel.Close()
+		switch {
+		case err == nil && len(found) == 2:
+			return net.JoinHostPort(found[0], found[1]), nil
+		case errors.Is(err, redis.Nil):
+			return "", fmt.Errorf("sentinel %s knows no master named %s, see its SENTINEL MASTERS",
+				addr, quote(s.target.MasterName))
+		default:
+			errs = append(errs, fmt.Sprintf("%s: %v", addr, err))
+		}
+	}
+	return "", fmt.Errorf("no sentinel of master %s answers: %s", quote(s.target.MasterName), strings.Join(errs, "; "))
+}
+
+func (s *Server) options(addr, username, password string) *redis.Options {
+	retries := s.opts.Retries
+	if retries == 0 {
+		retries = -1 // 0 would mean the library's default of three
+	}
+	return &redis.Options{
+		Network: s.target.Network, Addr: addr, DB: s.target.DB,
+		Username: username, Password: password,
+		Protocol: 2, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		Dialer:                   s.dial, DialerRetries: 1,
+		DialTimeout: s.opts.Timeout, ReadTimeout: s.opts.Timeout, WriteTimeout: s.opts.Timeout,
+		ContextTimeoutEnabled: true, MaxRetries: retries,
+		PoolSize: connections, PipelinePoolSize: -1,
+	}
+}
+
+// dialError marks an error of connecting, before any command.
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
+func (s *Server) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := s.opts.Dial(ctx, network, addr)
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	if s.target.TLS == nil {
+		return conn, nil
+	}
+	secure := tls.Client(conn, tlsFor(s.target.TLS, addr))
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, &dialError{err}
+	}
+	return secure, nil
+}
+
+func tlsFor(c *tls.Config, addr string) *tls.Config {
+	if c.ServerName != "" {
+		return c
+	}
+	c = c.Clone()
+	c.ServerName, _, _ = net.SplitHostPort(addr)
+	return c
+}
+
+// redirection reads "MOVED 3999 host:port" and "ASK 3999 host:port".
+func redirection(err error) (moved, asked bool, addr string) {
+	var answer redis.Error
+	if !errors.As(err, &answer) {
+		return false, false, ""
+	}
+	f := strings.Fields(answer.Error())
+	if len(f) != 3 || strings.HasPrefix(f[2], ":") {
+		return false, false, ""
+	}
+	return f[0] == "MOVED", f[0] == "ASK", f[2]
+}
+
+func isReadOnly(err error) bool {
+	var answer redis.Error
+	return errors.As(err, &answer) && strings.HasPrefix(answer.Error(), "READONLY")
+}
