@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Segment is one file of a log. A log that was never moved has one.
+type Segment struct {
+	Path        string
+	First, Last uint64 // record numbers
+	Bytes       int64
+	Repaired    int   // torn tails, each explained by a record
+	Tail        *Torn // bytes behind the last record that are none yet
+}
+
+// chain walks the segments of one log in order. A segment goes on where the ones
+// before it ended, or somewhat earlier: what two segments both hold must be the
+// same, byte for byte.
+type chain struct {
+	end      link
+	path     string // of the segment that holds the end
+	segments []Segment
+	at       *walker // of the segment being walked, or walked last
+
+	visit func(e envelope, hash digest) error // sees each record once
+}
+
+// add walks one more segment.
+func (c *chain) add(path string) error {
+	w := &walker{path: path, end: c.end}
+	c.at = w
+	if len(c.segments) > 0 {
+		if err := c.join(w); err != nil {
+			return err
+		}
+	}
+	var first uint64
+	repaired := 0
+	w.visit = func(e envelope, hash digest) error {
+		if first == 0 {
+			first = e.seq
+		}
+		if string(e.kind) == kindTorn {
+			repaired++
+		}
+		if e.seq <= c.end.seq {
+			return nil // the segment before has it too
+		}
+		return c.visit(e, hash)
+	}
+	if err := w.walkFile(); err != nil {
+		return err
+	}
+	if first == 0 {
+		return fmt.Errorf("%s: %w", show(path), ErrEmpty)
+	}
+	c.segments = append(c.segments, Segment{
+		Path: path, First: first, Last: w.end.seq, Bytes: w.offset, Repaired: repaired, Tail: w.skipped.torn(),
+	})
+	if w.end.seq > c.end.seq {
+		c.end, c.path = w.end, path
+	}
+	return nil
+}
+
+// join finds out how a later segment meets the ones before it.
+func (c *chain) join(w *walker) error {
+	first, err := firstRecord(w.path)
+	switch {
+	case err != nil:
+		return err
+	case first.seq > c.end.seq+1:
+		return &GapError{Path: w.path, First: c.end.seq + 1, Last: first.seq - 1}
+	case first.seq <= c.end.seq:
+		w.anywhere = true
+		return sameOverlap(c.path, w.path)
+	case first.prev != c.end.hash:
+		return &ForkError{Earlier: c.path, Later: w.path, Seq: first.seq}
+	}
+	return nil
+}
+
+// sameOverlap compares the records that two segments both hold. One equal record
+// says the same of all before it, for each names the one before.
+func sameOverlap(earlier, later string) error {
+	next, stop := iter.Pull2(marks(later))
+	defer stop()
+	l, err, more := next()
+	shared := false
+	for e, eErr := range marks(earlier) {
+		if err := errors.Join(eErr, err); err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if e.seq < l.seq {
+			continue
+		}
+		if e != l {
+			return &ForkError{Earlier: earlier, Later: later, Seq: e.seq}
+		}
+		shared = true
+		l, err, more = next()
+	}
+	if !shared {
+		return &StartError{Path: later, Seq: l.seq}
+	}
+	return nil
+}
+
+// mark is a record without its content.
+type mark struct {
+	seq        uint64
+	prev, hash digest
+}
+
+// marks goes over a segment wherever it begins.
+func marks(path string) iter.Seq2[mark, error] {
+	return func(yield func(mark, error) bool) {
+		w := &walker{path: path, anywhere: true}
+		w.visit = func(e envelope, hash digest) error {
+			if !yield(mark{seq: e.seq, prev: parseDigest(e.prev), hash: hash}, nil) {
+				return errStop
+			}
+			return nil
+		}
+		if err := w.walkFile(); err != nil && !errors.Is(err, errStop) {
+			yield(mark{}, err)
+		}
+	}
+}
+
+func firstRecord(path string) (mark, error) {
+	for m, err := range marks(path) {
+		return m, err
+	}
+	return mark{}, fmt.Errorf("%s: %w", show(path), ErrEmpty)
+}
+
+// errStop ends a walk early. It never leaves the package.
+var errStop = errors.New("stop")
