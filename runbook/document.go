@@ -21,6 +21,10 @@ type Document struct {
 	Exit          Exit
 	Guards        []Guard
 	Stages        [StageCount]StagePlan // Stages[s-1] is stage s
+	Waive         []Waiver              // hold for the whole document
+
+	recoverWithinAt Position
+	unsupported     []Problem
 }
 
 // Figure is a measured number of this service.

@@ -1,0 +1,131 @@
+package runbook
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fault is what is wrong with one value, and the way out where there is one.
+type fault struct{ message, hint string }
+
+// Error gives the message with its hint in brackets.
+func (f *fault) Error() string {
+	if f.hint == "" {
+		return f.message
+	}
+	return f.message + " (" + f.hint + ")"
+}
+
+func faultf(hint, format string, args ...any) *fault {
+	return &fault{message: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// largestNumber is the largest number a runbook may hold: whole numbers up to
+// here are exact.
+const largestNumber = 1 << 53
+
+var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+
+// parseNumber reads a plain decimal number of zero or more. Every notation that
+// readers of YAML disagree about is refused by name.
+func parseNumber(text string) (float64, *fault) {
+	if !plainNumber.MatchString(text) {
+		return 0, notANumber(text)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || v > largestNumber {
+		return 0, tooLarge(text)
+	}
+	return v, nil
+}
+
+func tooLarge(text string) *fault {
+	return faultf("the largest number is 9007199254740992", "%s is too large", quote(text))
+}
+
+var (
+	octalLike    = regexp.MustCompile(`^[+-]?(0[0-9_]+(\.[0-9]*)?|0[oO].*)$`)
+	otherBase    = regexp.MustCompile(`^[+-]?0[xXbB]`)
+	exponentLike = regexp.MustCompile(`^[+-]?[0-9._]+[eE][+-]?[0-9]+$`)
+	underscored  = regexp.MustCompile(`^[+-]?[0-9][0-9.]*_[0-9_.]*$`)
+	signed       = regexp.MustCompile(`^[+-]\.?[0-9]`)
+	bareDot      = regexp.MustCompile(`^(\.[0-9]+|[0-9]+\.)$`)
+	notFinite    = regexp.MustCompile(`^(?i)[+-]?\.?(nan|inf|infinity)$`)
+)
+
+// looksNumeric reports whether the text is a number in some notation that a
+// runbook does not take.
+func looksNumeric(text string) bool {
+	for _, re := range []*regexp.Regexp{octalLike, otherBase, exponentLike, underscored, signed, bareDot, notFinite} {
+		if re.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// notANumber says why the text is no number of a runbook.
+func notANumber(text string) *fault {
+	shown := quote(text)
+	switch {
+	case notFinite.MatchString(text):
+		return faultf("write a finite number", "%s is not a number that can be compared", shown)
+	case octalLike.MatchString(text):
+		return faultf("write it without the leading zero", "%s looks like an octal number", shown)
+	case otherBase.MatchString(text):
+		return faultf("write it in decimal", "%s is not a decimal number", shown)
+	case exponentLike.MatchString(text):
+		return faultf("write all digits", "%s has an exponent", shown)
+	case underscored.MatchString(text):
+		return faultf("write the digits without underscores", "%s has underscores", shown)
+	case strings.HasPrefix(text, "-") && signed.MatchString(text):
+		return faultf("write zero or more", "%s is negative", shown)
+	case signed.MatchString(text):
+		return faultf("leave out the sign", "%s has a sign", shown)
+	case bareDot.MatchString(text):
+		return faultf("write digits on both sides of the point", "%s has a bare point", shown)
+	}
+	return faultf("write a number like 3200 or 0.5", "%s is not a number", shown)
+}
+
+// parseDuration reads "250ms", "45s", "1m30s" or "2h".
+func parseDuration(text string) (time.Duration, *fault) {
+	seconds, ok := parseSeconds(text)
+	if !ok {
+		return 0, notADuration(text)
+	}
+	if seconds > (365 * 24 * time.Hour).Seconds() {
+		return 0, faultf("the longest duration is 8760h", "%s is too long", quote(text))
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second))), nil
+}
+
+func notADuration(text string) *fault {
+	shown := quote(text)
+	switch {
+	case plainNumber.MatchString(text):
+		return faultf("write "+text+"s or "+text+"ms", "%s is a duration without a unit", shown)
+	case strings.HasPrefix(text, "-"):
+		return faultf("write zero or more", "%s is negative", shown)
+	case regexp.MustCompile(`^[0-9]+(d|w|y)$`).MatchString(text):
+		return faultf("the units are ms, s, m and h", "%s has a unit that is too coarse", shown)
+	}
+	return faultf("write a duration like 250ms, 45s, 1m30s or 2h", "%s is not a duration", shown)
+}
+
+// decimal writes a number in its shortest decimal form.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// formatSeconds writes a duration for people; parseSeconds reads it back.
+func formatSeconds(v float64) string {
+	if ms := decimal(v * 1000); v > 0 && v < 1 && !strings.Contains(ms, ".") {
+		if back, ok := parseSeconds(ms + "ms"); ok && back == v {
+			return ms + "ms"
+		}
+	}
+	return decimal(v) + "s"
+}
