@@ -5,8 +5,9 @@ import "time"
 // Ask is one question of a poll: a probe, with the numbers of the rung that its
 // query's ${from} and ${to} stand for ("" when it has none).
 type Ask struct {
-	Probe    string
-	From, To string
+	Probe string `json:"probe"`
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
 }
 
 // Reading is one series of an answer.
@@ -19,29 +20,33 @@ type Reading struct {
 // Answer is what a poll learned for one Ask. It keeps the worst of many series at
 // both ends, so that any bound can be judged on it later.
 type Answer struct {
-	Ask      Ask
-	Query    string    // expanded, as it was sent
-	At       time.Time // the explicit evaluation time
-	Readings []Reading // sorted by value, at most 20: the lowest ten and the highest ten when there are more
-	Count    int       // series in the answer, kept or not
-	Min, Max Reading   // only when Count > 0 and every value is a finite number
+	Ask      Ask       `json:"ask"`
+	Query    string    `json:"query,omitempty"`    // expanded, as it was sent
+	At       time.Time `json:"at"`                 // the explicit evaluation time
+	Readings []Reading `json:"readings,omitempty"` // sorted by value, at most 20: the lowest ten and the highest ten when there are more
+	Count    int       `json:"count,omitempty"`    // series in the answer, kept or not
+	Min      Reading   `json:"-"`                  // only when Count > 0 and every value is a finite number
+	Max      Reading   `json:"-"`                  // likewise
 
 	// WindowStart is the earliest moment that a range selector of the query looks at
 	// (exclusive); zero when the query has none.
-	WindowStart time.Time
+	WindowStart time.Time `json:"window_start,omitzero"`
 	// Oldest is the oldest sample behind any selector's newest value, counted for
 	// the instant selectors; zero when there are none.
-	Oldest time.Time
-	// Stalest is the newest sample of the series that is furthest behind, over all selectors.
-	Stalest time.Time
-	// Newest gives, selector by selector, its newest sample: all must move for a new observation.
-	Newest []time.Time
+	Oldest time.Time `json:"oldest,omitzero"`
+	// Stalest is the newest sample of the series that is furthest behind, over all
+	// selectors, with their offsets added: At less Stalest is the age that counts. Zero
+	// when no selector has a sample.
+	Stalest time.Time `json:"stalest,omitzero"`
+	// Newest gives, selector by selector, its newest sample: all must move for a new
+	// observation. Zero for a selector without samples.
+	Newest []time.Time `json:"newest,omitempty"`
 
-	Reason   Reason // why the answer cannot be judged; "" when it can
-	Detail   string // Reason as a sentence with the particulars, printable
-	Assumed  bool   // the value is the probe's `absent: as`, not a measurement
-	Warnings []string
-	Infos    []string
+	Reason   Reason   `json:"reason,omitempty"`   // why the answer cannot be judged; "" when it can
+	Detail   string   `json:"detail,omitempty"`   // Reason as a sentence with the particulars, printable
+	Assumed  bool     `json:"assumed,omitempty"`  // the value is the probe's `absent: as`, not a measurement
+	Warnings []string `json:"warnings,omitempty"` // printable
+	Infos    []string `json:"infos,omitempty"`    // printable
 }
 
 // Reason says why something is unknown. The zero Reason is none.
@@ -73,19 +78,21 @@ const (
 
 // Observation is one poll: every answer of it at one evaluation time.
 type Observation struct {
-	At          time.Time     // the evaluation time, on the server's clock
-	Offset      time.Duration // the server's clock less ours, as measured
-	Answers     []Answer      // one for each Ask, in order
-	Propagation *Propagation  // nil when it was not asked for
+	At          time.Time     `json:"at"`                    // the evaluation time, on the server's clock
+	Offset      time.Duration `json:"offset,omitempty"`      // the server's clock less ours, as measured, in nanoseconds
+	Reason      Reason        `json:"reason,omitempty"`      // why nothing at all could be asked; "" when it could
+	Detail      string        `json:"detail,omitempty"`      // Reason as a sentence, printable
+	Answers     []Answer      `json:"answers,omitempty"`     // one for each Ask, in order
+	Propagation *Propagation  `json:"propagation,omitempty"` // nil when it was not asked for
 }
 
 // Propagation tells how far the service obeys a version of its controls.
 type Propagation struct {
-	Version   int64     `json:"version"`   // the version that was asked about
-	Reported  bool      `json:"reported"`  // the service exports rewarm_controls_version
-	Processes int       `json:"processes"` // series seen
-	Obeying   int       `json:"obeying"`   // series at or above Version
-	Oldest    time.Time `json:"oldest"`    // oldest sample behind the series
+	Version   int64     `json:"version"`         // the version that was asked about
+	Reported  bool      `json:"reported"`        // the service exports rewarm_controls_version
+	Processes int       `json:"processes"`       // series seen
+	Obeying   int       `json:"obeying"`         // series at or above Version
+	Oldest    time.Time `json:"oldest,omitzero"` // oldest sample among the obeying series; zero when there are none
 	Reason    Reason    `json:"reason,omitempty"`
 	Detail    string    `json:"detail,omitempty"`
 }

@@ -1,5 +1,7 @@
 package probes
 
+import "fmt"
+
 // Verdict is what a bound or a gate says. The zero Verdict is Unknown: what was
 // not measured cannot pass.
 type Verdict uint8
@@ -23,20 +25,34 @@ func (v Verdict) String() string {
 	}
 }
 
+// MarshalText writes the verdict as its word.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads one of the three words; any other is an error.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for _, known := range []Verdict{Unknown, Pass, Fail} {
+		if known.String() == string(text) {
+			*v = known
+			return nil
+		}
+	}
+	return fmt.Errorf("verdict %q is none of unknown, pass and fail", text)
+}
+
 // Finding is the verdict on one bound, with what it was judged by.
 type Finding struct {
-	Bound    string // as a person would write it: "queue-age at most 500ms"
-	Probe    string
-	Verdict  Verdict
-	Reason   Reason   // when Verdict is Unknown
-	Value    string   // the worst value with its unit, "" when there is none
-	Series   string   // the labels of the worst series
-	Sentence string   // one sentence: the numbers, or why it is unknown; printable, lower case, no full stop
-	Notes    []string // warnings and infos, printable
+	Bound    string   `json:"bound"` // as a person would write it: "queue-age at most 500ms"
+	Probe    string   `json:"probe"`
+	Verdict  Verdict  `json:"verdict"`
+	Reason   Reason   `json:"reason,omitempty"` // when Verdict is Unknown
+	Value    string   `json:"value,omitempty"`  // the worst value with its unit, "" when there is none
+	Series   string   `json:"series,omitempty"` // the labels of the worst series
+	Sentence string   `json:"sentence"`         // one sentence: the numbers, or why it is unknown; printable, lower case, no full stop
+	Notes    []string `json:"notes,omitempty"`  // warnings and infos, printable
 }
 
 // Judgement is the verdict on a gate: of one observation.
 type Judgement struct {
-	Verdict  Verdict
-	Findings []Finding // every bound, in order; a group passes when one of its bounds does
+	Verdict  Verdict   `json:"verdict"`
+	Findings []Finding `json:"findings,omitempty"` // every bound, in order; a group passes when one of its bounds does
 }

@@ -1,0 +1,354 @@
+package probes
+
+import (
+	"math"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// Situation is everything that a gate is judged by. The zero Situation makes every
+// bound unknown. Functions may be nil; what they would have told is then not known.
+type Situation struct {
+	// Mark is the moment at which the service obeyed the flip that is judged; only
+	// what lies strictly after it counts. Zero when there was none.
+	Mark time.Time
+	// StaleAfter is the age at which the newest sample of a series is too old. Zero
+	// allows no age at all.
+	StaleAfter time.Duration
+	// From and To are the numbers of the rung that is considered, "" without one.
+	From, To string
+	// Answer finds what this observation learned, or nil.
+	Answer func(Ask) *Answer
+	// Previous finds what the observation before learned, or nil. Callers that skip
+	// repeated samples hand in the last observation that moved.
+	Previous func(Ask) *Answer
+	// Control gives a control's live value in the control's unit, durations in seconds.
+	Control func(name string) (float64, bool)
+	// Baseline gives the fixed start value of a probe that has one.
+	Baseline func(probe string) (float64, bool)
+	// Probe finds a probe of the runbook, or nil.
+	Probe func(name string) *runbook.Probe
+}
+
+// Judge holds a gate against one observation. A gate fails when a group fails, is
+// unknown when a group is unknown, and passes when all pass. The empty gate is unknown:
+// nothing was measured.
+func Judge(g runbook.Gate, s Situation) Judgement {
+	var j Judgement
+	passed, failed := 0, 0
+	for _, group := range g {
+		var verdicts []Verdict
+		for _, b := range group {
+			f := JudgeBound(b, s)
+			j.Findings = append(j.Findings, f)
+			verdicts = append(verdicts, f.Verdict)
+		}
+		switch groupVerdict(verdicts) {
+		case Pass:
+			passed++
+		case Fail:
+			failed++
+		}
+	}
+	switch {
+	case failed > 0:
+		j.Verdict = Fail
+	case passed > 0 && passed == len(g):
+		j.Verdict = Pass
+	}
+	return j
+}
+
+// groupVerdict is pass when one bound passes, fail only when all fail.
+func groupVerdict(verdicts []Verdict) Verdict {
+	failed := 0
+	for _, v := range verdicts {
+		switch v {
+		case Pass:
+			return Pass
+		case Fail:
+			failed++
+		}
+	}
+	if failed > 0 && failed == len(verdicts) {
+		return Fail
+	}
+	return Unknown
+}
+
+// JudgeBound holds one bound against one observation.
+func JudgeBound(b runbook.Bound, s Situation) Finding {
+	f := Finding{Bound: boundText(b), Probe: b.Probe}
+	probe := s.probe(b.Probe)
+	now, before := s.look(probe)
+	if now != nil {
+		f.Notes = notes(now)
+	}
+	if probe.EmptyPass && now != nil && now.Reason == NoData {
+		return s.judgeEmpty(f, now, before)
+	}
+	if !probe.Baseline {
+		if reason, detail := s.doubt(now, before); reason != "" {
+			return f.unknown(reason, detail)
+		}
+	}
+	if now == nil {
+		return f.unknown(NoComparison, "its start value is not known yet")
+	}
+	if b.Series != 0 && now.Count != b.Series {
+		return f.unknown(SeriesCount, seriesCountText(now.Count, b.Series))
+	}
+	if b.Op == runbook.Falling || b.Op == runbook.Rising {
+		return s.judgeTrend(b, f, probe, now, before)
+	}
+	return s.judgeLevel(b, f, probe, now)
+}
+
+// probe finds a probe; one that the runbook does not have is only a name.
+func (s Situation) probe(name string) runbook.Probe {
+	if s.Probe != nil {
+		if p := s.Probe(name); p != nil {
+			return *p
+		}
+	}
+	return runbook.Probe{Name: name}
+}
+
+// look finds the answers of this observation and the one before. A probe with a start
+// value answers with that, for ever.
+func (s Situation) look(p runbook.Probe) (now, before *Answer) {
+	if p.Baseline {
+		if s.Baseline == nil {
+			return nil, nil
+		}
+		v, ok := s.Baseline(p.Name)
+		if !ok || !finite(v) {
+			return nil, nil
+		}
+		a := &Answer{}
+		a.SetReadings([]Reading{NewReading("{}", v)})
+		return a, nil
+	}
+	ask := askFor(&p, s.From, s.To)
+	if s.Answer != nil {
+		now = s.Answer(ask)
+	}
+	if s.Previous != nil {
+		before = s.Previous(ask)
+	}
+	return now, before
+}
+
+// doubt finds why an answer cannot be judged.
+func (s Situation) doubt(now, before *Answer) (Reason, string) {
+	if reason, detail := unusable(now); reason != "" {
+		return reason, detail
+	}
+	if reason, detail := s.stale(now); reason != "" {
+		return reason, detail
+	}
+	return s.beforeMark(now, before)
+}
+
+// unusable finds what is wrong with an answer as such.
+func unusable(a *Answer) (Reason, string) {
+	if a == nil {
+		return NotAsked, ""
+	}
+	if a.Reason != "" {
+		return a.Reason, a.Detail
+	}
+	if reason, detail := warned(a.Warnings); reason != "" {
+		return reason, detail
+	}
+	if a.Count == 0 || len(a.Readings) == 0 {
+		return NoData, ""
+	}
+	for _, r := range a.Readings {
+		switch {
+		case math.IsNaN(r.Value):
+			return NotANumber, "NaN in " + r.Series
+		case math.IsInf(r.Value, 0):
+			return Infinite, r.Raw + " in " + r.Series
+		}
+	}
+	return "", ""
+}
+
+func (s Situation) stale(a *Answer) (Reason, string) {
+	if a.Stalest.IsZero() {
+		return Stale, "no series behind it has a current sample"
+	}
+	if age := a.At.Sub(a.Stalest); age > s.StaleAfter {
+		return Stale, "the newest sample of a series is " + spanText(age) + " old, more than the " + spanText(s.StaleAfter) + " of stale_after"
+	}
+	return "", ""
+}
+
+// beforeMark wants every window to lie wholly after the mark. The sample of an instant
+// selector must have done so in the observation before too: a scrape may land between
+// the question for a value and the question for its age.
+func (s Situation) beforeMark(now, before *Answer) (Reason, string) {
+	mark := s.Mark
+	switch {
+	case mark.IsZero():
+		return "", ""
+	case !now.At.After(mark):
+		return BeforeMark, "it was asked before the flip was obeyed at " + momentText(mark)
+	case !now.WindowStart.IsZero() && !now.WindowStart.After(mark):
+		return BeforeMark, "it still looks back to " + momentText(now.WindowStart) + ", and the flip was obeyed at " + momentText(mark)
+	case now.Oldest.IsZero():
+		return "", ""
+	case !now.Oldest.After(mark):
+		return BeforeMark, "it rests on a sample of " + momentText(now.Oldest) + ", and the flip was obeyed at " + momentText(mark)
+	case before == nil || !before.Oldest.After(mark):
+		return BeforeMark, "its samples are from after the flip for the first time, the next observation counts"
+	}
+	return "", ""
+}
+
+// judgeEmpty passes a probe that the runbook lets pass without series.
+func (s Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
+	if reason, detail := warned(now.Warnings); reason != "" {
+		return f.unknown(reason, detail)
+	}
+	if reason, detail := s.beforeMark(now, before); reason != "" {
+		return f.unknown(reason, detail)
+	}
+	f.Verdict = Pass
+	f.Sentence = f.Probe + " has no series, which passes by `empty: pass`"
+	return f
+}
+
+// judgeLevel compares every series with the operand and names the one that decides.
+func (s Situation) judgeLevel(b runbook.Bound, f Finding, probe runbook.Probe, now *Answer) Finding {
+	low, reason, detail := s.level(b.Operand)
+	if reason != "" {
+		return f.unknown(reason, detail)
+	}
+	high := low
+	if b.Op == runbook.Between {
+		if high, reason, detail = s.level(b.High); reason != "" {
+			return f.unknown(reason, detail)
+		}
+	}
+	miss := func(r Reading) float64 { return missBy(b.Op, r.Value, low.value, high.value) }
+	decides := deciding(now.Readings, miss, b.Any)
+	ok := holds(b.Op, decides.Value, low.value, high.value)
+	middle := b.Op == runbook.Equals || b.Op == runbook.Between
+	if b.Any && !ok && middle && now.Count > len(now.Readings) {
+		return f.unknown(SeriesCount, "only the lowest and highest of its series were kept, one between them may hold")
+	}
+	f.Value, f.Series = withUnit(numberText(decides.Value), probe.Unit), decides.Series
+	f.Sentence = levelSentence(b, probe, now, decides, ok, low, high)
+	f.Verdict = verdictOf(ok)
+	return f
+}
+
+func verdictOf(ok bool) Verdict {
+	if ok {
+		return Pass
+	}
+	return Fail
+}
+
+// missBy says how far a value lies on the wrong side of a bound; what is right is
+// negative, or zero on the edge.
+func missBy(op runbook.Op, v, low, high float64) float64 {
+	switch op {
+	case runbook.AtMost, runbook.Below:
+		return v - low
+	case runbook.AtLeast, runbook.Above:
+		return low - v
+	case runbook.Between:
+		return math.Max(low-v, v-high)
+	default:
+		return math.Abs(v - low)
+	}
+}
+
+// holds compares; no comparison holds for NaN, and an infinity never gets here.
+func holds(op runbook.Op, v, low, high float64) bool {
+	switch op {
+	case runbook.Above:
+		return v > low
+	case runbook.AtLeast:
+		return v >= low
+	case runbook.Below:
+		return v < low
+	case runbook.AtMost:
+		return v <= low
+	case runbook.Equals:
+		return v == low
+	case runbook.Between:
+		return v >= low && v <= high
+	}
+	return false
+}
+
+// deciding finds the reading on which the verdict turns: the worst, or the best when
+// any series is enough. Ties go to the first by name, whatever the order was.
+func deciding(readings []Reading, miss func(Reading) float64, best bool) Reading {
+	chosen := readings[0]
+	for _, r := range readings[1:] {
+		m, c := miss(r), miss(chosen)
+		if best {
+			m, c = -m, -c
+		}
+		if m > c || m == c && r.Series < chosen.Series {
+			chosen = r
+		}
+	}
+	return chosen
+}
+
+// level is a number to compare with, and where it came from.
+type level struct {
+	value  float64
+	source string // "" for a plain number
+}
+
+func (s Situation) level(o runbook.Operand) (level, Reason, string) {
+	switch {
+	case o.Control != "":
+		return s.controlLevel(o.Control)
+	case o.Probe != "":
+		return s.probeLevel(o.Probe)
+	case !finite(o.Number):
+		return level{}, NoComparison, "the number to compare with is " + formatSample(o.Number)
+	}
+	return level{value: o.Number}, "", ""
+}
+
+func (s Situation) controlLevel(name string) (level, Reason, string) {
+	if s.Control == nil {
+		return level{}, NoComparison, "the live value of control " + name + " is not known"
+	}
+	v, ok := s.Control(name)
+	switch {
+	case !ok:
+		return level{}, NoComparison, "the live value of control " + name + " is not known"
+	case !finite(v):
+		return level{}, NoComparison, "control " + name + " has no limit to compare with"
+	}
+	return level{v, "control " + name}, "", ""
+}
+
+func (s Situation) probeLevel(name string) (level, Reason, string) {
+	p := s.probe(name)
+	now, before := s.look(p)
+	if p.Baseline {
+		if now == nil {
+			return level{}, NoComparison, "the start value of " + name + " is not known yet"
+		}
+		return level{now.Min.Value, name}, "", ""
+	}
+	if reason, detail := s.doubt(now, before); reason != "" {
+		return level{}, reason, "compared with " + name + ", which is unknown: " + reason.explain(detail)
+	}
+	if now.Count != 1 {
+		return level{}, SeriesCount, "compared with " + name + ": " + seriesCountText(now.Count, 1)
+	}
+	return level{now.Readings[0].Value, name}, "", ""
+}
