@@ -1,0 +1,180 @@
+package steps
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+func (a *ApprovalState) covers(control string) bool {
+	return slices.ContainsFunc(a.Covers, func(c Change) bool { return c.Control == control })
+}
+
+// asksApproval reports whether a plan waits for a word that nobody has given; then the
+// question is put.
+func (n *next) asksApproval(step *runbook.Step, p *Planned) bool {
+	needed := step.Timing.Release
+	if p.Plan.Direction == runbook.Protecting {
+		needed = step.Timing.Protect
+	}
+	if needed == runbook.ApprovalNone || p.Plan.Nothing() {
+		return false
+	}
+	from, to := n.s.numbers(p.Target)
+	return n.asksApprovalOf(step, p, []Change{changeOf(p.Plan)}, n.s.whenSince(step, from, to))
+}
+
+// whenSince is when the present row of passes of a step's when began.
+func (s *State) whenSince(step *runbook.Step, from, to string) time.Time {
+	if len(step.When) == 0 {
+		return time.Time{}
+	}
+	return s.track(s.whenWatch(step, from, to)).since
+}
+
+// asksApprovalOf looks for an approval that covers one change. One that was given for
+// the plan alone counts only while the gate has stayed green since.
+func (n *next) asksApprovalOf(step *runbook.Step, p *Planned, changes []Change, green time.Time) bool {
+	digest := digestOf(changes)
+	if p != nil {
+		digest = p.Digest
+	}
+	for _, a := range n.s.approvals {
+		switch {
+		case a.Void:
+		case a.Scope == ScopePlan && a.Digest == digest && !green.After(a.At),
+			a.Scope != ScopePlan && slices.ContainsFunc(a.Covers, changes[0].same):
+			return false
+		}
+	}
+	n.ask(Question{Step: step.Name, Planned: p, Offers: n.offers(step, digest, changes)})
+	n.block(step.Name + " waits for an approval")
+	return true
+}
+
+// autoApproval gives the move that a waiting approval leads to: under auto the approval
+// itself, else none.
+func (n *next) autoApproval() Move {
+	if n.s.Approve != Auto || len(n.question.Offers) == 0 {
+		return nil
+	}
+	offer := n.question.Offers[0]
+	return Write{Kind: KindApproved, Durable: true, Body: &Approved{Scope: offer.Scope, Digest: offer.Digest,
+		Step: n.question.Step, By: "auto", How: "auto", Covers: offer.Covers}}
+}
+
+// offers gives the approvals that can be given for a step now: its plan, the rest of
+// its ladder, and all that is left of its stage.
+func (n *next) offers(step *runbook.Step, digest string, plan []Change) []Offer {
+	offers := []Offer{{Scope: ScopePlan, Digest: digest, Word: "approve", Covers: plan}}
+	if ladder := n.s.changesOf(step); len(ladder) > 1 {
+		offers = append(offers, Offer{Scope: ScopeLadder, Digest: digestOf(ladder), Word: "approve ladder", Covers: ladder})
+	}
+	var stage []Change
+	steps := 0
+	for i := range n.doc.Stages[step.Stage-1].Steps {
+		other := &n.doc.Stages[step.Stage-1].Steps[i]
+		if changes := n.s.changesOf(other); len(changes) > 0 && n.s.Step(other.Name).Phase != StepDone {
+			stage, steps = append(stage, changes...), steps+1
+		}
+	}
+	if steps > 1 {
+		offers = append(offers, Offer{Scope: ScopeStage, Digest: digestOf(stage), Word: "approve stage", Covers: stage})
+	}
+	return offers
+}
+
+// changesOf lists what is left to release in a step: the rungs of its ladder, or the
+// lifts of a restore with the calls that it takes back.
+func (s *State) changesOf(step *runbook.Step) []Change {
+	st := s.Step(step.Name)
+	switch {
+	case step.Flip != nil:
+		return s.rungChanges(step, st)
+	case step.Restore != nil:
+		return s.liftChanges(step)
+	case step.Call != nil && s.callOf(step.Name, false, false) == nil:
+		return []Change{callChange(step, false)}
+	}
+	return nil
+}
+
+func (s *State) rungChanges(step *runbook.Step, st *StepState) []Change {
+	var list []Change
+	c := s.Doc.Control(step.Flip.Control)
+	live, _ := s.live(c)
+	rungs := rungsOf(step.Flip)
+	for _, rung := range rungs[min(st.Rung, len(rungs)):] {
+		if c.Direction(live, rung) == runbook.Releasing {
+			list = append(list, change(c, rung))
+		}
+	}
+	return list
+}
+
+func (s *State) liftChanges(step *runbook.Step) []Change {
+	var list []Change
+	for _, name := range s.liftOrder(step) {
+		c := s.Doc.Control(name)
+		live, ok := s.live(c)
+		for ok {
+			var to runbook.Value
+			if to, ok = s.towardsSteady(c, live); ok {
+				list = append(list, change(c, to))
+				live = to
+			}
+		}
+	}
+	for _, called := range s.toUndo() {
+		list = append(list, callChange(called, true))
+	}
+	return list
+}
+
+func change(c *runbook.Control, to runbook.Value) Change {
+	raw := actions.Encode(to)
+	return Change{Control: c.Name, After: &raw, Unit: c.Unit}
+}
+
+func changeOf(p actions.Plan) Change { return Change{Control: p.Control, After: p.After, Unit: p.Unit} }
+
+// callChange stands for a call in a list of approved changes.
+func callChange(step *runbook.Step, undo bool) Change {
+	name, inv := "call "+step.Name, step.Call.Do
+	if undo {
+		name, inv = "undo of call "+step.Name, step.Call.Undo
+	}
+	text := describe(inv)
+	return Change{Control: name, After: &text}
+}
+
+// describe gives an invocation in one line: its arguments as JSON, or method and URL.
+func describe(inv *runbook.Invocation) string {
+	if inv == nil {
+		return ""
+	}
+	if len(inv.Args) == 0 {
+		return strings.TrimSpace(inv.Method + " " + inv.URL)
+	}
+	text, err := json.Marshal(inv.Args)
+	if err != nil {
+		return strings.Join(inv.Args, " ")
+	}
+	return string(text)
+}
+
+func (c Change) same(other Change) bool {
+	return c.Control == other.Control && equalRaw(c.After, other.After) && c.Unit == other.Unit
+}
+
+func digestOf(changes []Change) string {
+	plans := make([]actions.Plan, len(changes))
+	for i, c := range changes {
+		plans[i] = actions.Plan{Control: c.Control, After: c.After, Unit: c.Unit}
+	}
+	return actions.GroupDigest(plans)
+}

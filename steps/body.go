@@ -1,0 +1,411 @@
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// Kind names a kind of record. docs/audit-log.md gives the fields of every body.
+type Kind = string
+
+// The kinds of records that a walk writes.
+const (
+	KindBegun     Kind = "begun"
+	KindResumed   Kind = "resumed"
+	KindStage     Kind = "stage"
+	KindStep      Kind = "step"
+	KindObserved  Kind = "observed"
+	KindPlanned   Kind = "planned"
+	KindApproved  Kind = "approved"
+	KindIntended  Kind = "intended"
+	KindSettled   Kind = "settled"
+	KindJudged    Kind = "judged"
+	KindOwed      Kind = "owed"
+	KindGuarded   Kind = "guarded"
+	KindDrifted   Kind = "drifted"
+	KindHeld      Kind = "held"
+	KindSkipped   Kind = "skipped"
+	KindNoted     Kind = "noted"
+	KindManual    Kind = "manual"
+	KindOrdered   Kind = "ordered"
+	KindCalled    Kind = "called"
+	KindConfirmed Kind = "confirmed"
+	KindRecovered Kind = "recovered"
+	KindTorn      Kind = "torn"
+	KindAborted   Kind = "aborted"
+	KindClosed    Kind = "closed"
+)
+
+// Begun is the body of the first record: everything that a fold needs to start.
+type Begun struct {
+	Format     string            `json:"format"` // FormatV1
+	Run        string            `json:"run"`
+	Service    string            `json:"service"`
+	File       string            `json:"file"`
+	Runbook    []byte            `json:"runbook"` // base64 in JSON: the exact bytes
+	SHA256     string            `json:"sha256"`  // of Runbook
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Prometheus string            `json:"prometheus"` // without secrets
+	Redis      string            `json:"redis"`      // without secrets
+	Approve    ApproveMode       `json:"approve"`
+	Through    string            `json:"through,omitempty"`
+	Version    string            `json:"version"`
+	Host       string            `json:"host"`
+	PID        int               `json:"pid"`
+	User       string            `json:"user"`
+	Lab        bool              `json:"lab,omitempty"` // every figure is a model's
+	Fence      int64             `json:"fence"`
+}
+
+// FormatV1 is the format of the records in this package.
+const FormatV1 = "rewarm audit v1"
+
+// ApproveMode says who approves releases.
+type ApproveMode string
+
+// Manual asks a person; Auto approves as soon as the gate is green, and never
+// stands for a second person.
+const (
+	Manual ApproveMode = "manual"
+	Auto   ApproveMode = "auto"
+)
+
+// Resumed says that another process goes on with the run.
+type Resumed struct {
+	Version string      `json:"version"`
+	Host    string      `json:"host"`
+	PID     int         `json:"pid"`
+	User    string      `json:"user"`
+	Fence   int64       `json:"fence"`
+	Approve ApproveMode `json:"approve"`
+	Found   []string    `json:"found,omitempty"` // in plain words
+}
+
+// StageBody says that the walk entered a stage, or passed one that has nothing to do.
+type StageBody struct {
+	Stage string `json:"stage"`
+	Skip  string `json:"skip,omitempty"`
+}
+
+// StepBody says that the walk entered a step, put it off, or is done with it.
+type StepBody struct {
+	Step    string    `json:"step"`
+	Stage   string    `json:"stage"`
+	State   StepPhase `json:"state"`
+	Why     string    `json:"why,omitempty"`
+	Outcome string    `json:"outcome,omitempty"`
+}
+
+// Observed is one poll: its answers, and the verdict of each gate that watched.
+// A poll that does not fit in one record is continued in the next: More is true.
+type Observed struct {
+	At          time.Time           `json:"at"` // evaluation time, on the clock of Prometheus
+	OffsetMS    int64               `json:"offset_ms"`
+	Answers     []probes.Answer     `json:"answers,omitempty"`
+	Gates       []GateSeen          `json:"gates,omitempty"`
+	Propagation *probes.Propagation `json:"propagation,omitempty"`
+	Controls    map[string]*string  `json:"controls,omitempty"` // raw values that changed since the last poll
+	Redis       string              `json:"redis,omitempty"`    // why Redis could not be read
+	More        bool                `json:"more,omitempty"`
+}
+
+// GateSeen is the verdict of one gate on one poll.
+type GateSeen struct {
+	Gate     string           `json:"gate"`
+	Verdict  string           `json:"verdict"`
+	Passes   int              `json:"passes"` // in a row, this one included
+	Of       int              `json:"of"`
+	Findings []probes.Finding `json:"findings"`
+}
+
+// Planned is what a flip would do.
+type Planned struct {
+	Target Target       `json:"target"`
+	Plan   actions.Plan `json:"plan"`
+	Digest string       `json:"digest"`
+	Before string       `json:"before"` // for people
+	After  string       `json:"after"`
+	Owner  string       `json:"owner,omitempty"`
+}
+
+// Approved covers one plan, a whole ladder or a stage's plans.
+type Approved struct {
+	Scope  Scope    `json:"scope"`
+	Digest string   `json:"digest"`
+	Step   string   `json:"step"`
+	By     string   `json:"by"`
+	How    string   `json:"how"` // typed, auto
+	Covers []Change `json:"covers"`
+}
+
+// Scope is how much one approval covers.
+type Scope string
+
+// The scopes of an approval.
+const (
+	ScopePlan   Scope = "plan"
+	ScopeLadder Scope = "ladder"
+	ScopeStage  Scope = "stage"
+)
+
+// Change is one member of an approval: a control and the value that it gets.
+type Change struct {
+	Control string  `json:"control"`
+	After   *string `json:"after"`
+	Unit    string  `json:"unit"`
+}
+
+// Intended is written, and on disk, before anything is written to Redis.
+type Intended struct {
+	Target Target       `json:"target"`
+	Plan   actions.Plan `json:"plan"`
+	Digest string       `json:"digest"`
+	Fence  int64        `json:"fence"`
+	Blind  bool         `json:"blind,omitempty"`
+	Before string       `json:"before"`
+	After  string       `json:"after"`
+}
+
+// Settled is the outcome of an intent, or of a plan with nothing to do.
+type Settled struct {
+	Target   Target       `json:"target"`
+	Plan     actions.Plan `json:"plan"`
+	Digest   string       `json:"digest"`
+	Result   Result       `json:"result"`
+	Version  int64        `json:"version"`
+	Found    *string      `json:"found,omitempty"`
+	Seen     bool         `json:"seen,omitempty"`  // Found was read
+	Cause    string       `json:"cause,omitempty"` // why it was not applied
+	ServerAt time.Time    `json:"server_at"`       // on the clock of Prometheus, after the read-back
+	Sentence string       `json:"sentence,omitempty"`
+	Hint     string       `json:"hint,omitempty"`
+	After    string       `json:"after"`
+}
+
+// Result is how a flip ended.
+type Result string
+
+// The results of a flip. Only ResultUnknown leaves the intent open.
+const (
+	ResultApplied   Result = "applied"
+	ResultNothing   Result = "nothing"   // the value was there already
+	ResultRefused   Result = "refused"   // nothing was written
+	ResultUnknown   Result = "unknown"   // it may or may not have been written
+	ResultUnreached Result = "unreached" // Redis could not be reached; nothing was sent
+)
+
+// Judged is a decision that followed from a gate.
+type Judged struct {
+	Gate     string           `json:"gate"`
+	Step     string           `json:"step"`
+	Target   Target           `json:"target,omitzero"`
+	Verdict  string           `json:"verdict"`
+	Decision Decision         `json:"decision"`
+	Findings []probes.Finding `json:"findings,omitempty"`
+}
+
+// Decision is what a verdict leads to.
+type Decision string
+
+// The decisions.
+const (
+	DecisionGo       Decision = "go"
+	DecisionBlind    Decision = "go blind"
+	DecisionMet      Decision = "met"
+	DecisionUndo     Decision = "undo"
+	DecisionContinue Decision = "continue"
+	DecisionHarder   Decision = "harder brake"
+	DecisionDown     Decision = "step down"
+)
+
+// OwedBody says that a protecting step's expectation has not passed yet.
+type OwedBody struct {
+	Step string `json:"step"`
+	Gate string `json:"gate"`
+}
+
+// Guarded says that a guard was breached, or that its breach ended.
+type Guarded struct {
+	Guard    string           `json:"guard"`
+	Breached bool             `json:"breached"`
+	Action   string           `json:"action"`
+	Findings []probes.Finding `json:"findings,omitempty"`
+}
+
+// Drifted says that a control was changed by something else than this run.
+type Drifted struct {
+	Control   string            `json:"control"`
+	Expected  *string           `json:"expected"`
+	Found     *string           `json:"found"`
+	Direction runbook.Direction `json:"direction"`
+	Decision  DriftDecision     `json:"decision"`
+}
+
+// DriftDecision is what becomes of a value that somebody else wrote.
+type DriftDecision string
+
+// A value that tightens is adopted; one that loosens holds releases until a person
+// adopts it or has it put back; a shared control may move.
+const (
+	DriftAdopted DriftDecision = "adopted"
+	DriftShared  DriftDecision = "shared"
+	DriftHolds   DriftDecision = "holds releases"
+	DriftPutBack DriftDecision = "put back"
+	// DriftDeadMan leaves a control that cannot be idled to its dead man's value.
+	DriftDeadMan DriftDecision = "left to its dead man's value"
+	// DriftLapsed is a dead man's value that took over while this run could not renew.
+	DriftLapsed DriftDecision = "lapsed"
+)
+
+// Held starts or lifts one hold. Releases wait while any hold is on.
+type Held struct {
+	Cause    string `json:"cause"`
+	Lifted   bool   `json:"lifted,omitempty"`
+	By       string `json:"by,omitempty"`
+	Sentence string `json:"sentence"`
+	Can      string `json:"can,omitempty"` // what a person may do now
+	Costs    string `json:"costs,omitempty"`
+}
+
+// Skipped says why a step's action was not taken.
+type Skipped struct {
+	Step     string           `json:"step"`
+	Reason   string           `json:"reason"`
+	By       string           `json:"by,omitempty"` // a person; empty when the gate or the mode decided
+	Findings []probes.Finding `json:"findings,omitempty"`
+}
+
+// Noted is a remark, of a person or of the machine.
+type Noted struct {
+	By   string `json:"by,omitempty"`
+	Text string `json:"text"`
+}
+
+// OrderedBody is what a person told the run to do.
+type OrderedBody struct {
+	Order  OrderKind `json:"order"`
+	Step   string    `json:"step,omitempty"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Called says that a call was started, or how it ended.
+type Called struct {
+	Step     string   `json:"step"`
+	Undo     bool     `json:"undo,omitempty"`
+	Instead  bool     `json:"instead,omitempty"` // the step's else, because Redis could not be reached
+	Finished bool     `json:"finished"`
+	OK       bool     `json:"ok,omitempty"`
+	Command  []string `json:"command,omitempty"`
+	Output   string   `json:"output,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// ConfirmedBody is a question to a person, or its answer.
+type ConfirmedBody struct {
+	Step     string         `json:"step"`
+	Answered bool           `json:"answered"`
+	Ask      string         `json:"ask,omitempty"`
+	Answer   string         `json:"answer,omitempty"`
+	Modes    []runbook.Mode `json:"modes,omitempty"`
+	By       string         `json:"by,omitempty"` // empty when the default was taken
+}
+
+// Recovered says that the exit held for its intervals.
+type Recovered struct {
+	RecoveredAt time.Time        `json:"recovered_at"` // on the clock of Prometheus
+	TookMS      int64            `json:"took_ms"`      // from begun
+	WithinMS    int64            `json:"within_ms,omitempty"`
+	Late        bool             `json:"late,omitempty"`
+	Gate        []probes.Finding `json:"gate,omitempty"`
+}
+
+// Ended is the body of aborted and closed: what is still out of place.
+type Ended struct {
+	Reason    string     `json:"reason,omitempty"`
+	By        string     `json:"by,omitempty"`
+	Recovered bool       `json:"recovered"`
+	Overrides []Override `json:"overrides"`
+	Calls     []string   `json:"calls,omitempty"` // calls that were not undone
+}
+
+// Override is a control that is not at its steady value.
+type Override struct {
+	Control  string    `json:"control"`
+	Value    string    `json:"value"`  // for people
+	Steady   string    `json:"steady"` // for people
+	Since    time.Time `json:"since"`
+	By       string    `json:"by"`
+	ReviewAt time.Time `json:"review_at,omitzero"`
+	Owner    string    `json:"owner,omitempty"`
+}
+
+// newBody gives an empty body of a kind, nil for a kind this package does not know.
+func newBody(kind Kind) any {
+	switch kind {
+	case KindBegun:
+		return new(Begun)
+	case KindResumed:
+		return new(Resumed)
+	case KindStage:
+		return new(StageBody)
+	case KindStep:
+		return new(StepBody)
+	case KindObserved:
+		return new(Observed)
+	case KindPlanned:
+		return new(Planned)
+	case KindApproved:
+		return new(Approved)
+	case KindIntended:
+		return new(Intended)
+	case KindSettled:
+		return new(Settled)
+	case KindJudged:
+		return new(Judged)
+	case KindOwed:
+		return new(OwedBody)
+	case KindGuarded:
+		return new(Guarded)
+	case KindDrifted:
+		return new(Drifted)
+	case KindHeld:
+		return new(Held)
+	case KindSkipped:
+		return new(Skipped)
+	case KindNoted:
+		return new(Noted)
+	case KindOrdered:
+		return new(OrderedBody)
+	case KindCalled:
+		return new(Called)
+	case KindConfirmed:
+		return new(ConfirmedBody)
+	case KindRecovered:
+		return new(Recovered)
+	case KindAborted, KindClosed:
+		return new(Ended)
+	}
+	return nil
+}
+
+// DecodeBody gives the typed body of a record: a pointer to one of the types of
+// this package, or nil for kinds that carry nothing a walk needs (torn, manual).
+func DecodeBody(kind Kind, raw json.RawMessage) (any, error) {
+	body := newBody(kind)
+	if body == nil {
+		if kind == KindTorn || kind == KindManual {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("unknown kind of record %q", kind)
+	}
+	if err := json.Unmarshal(raw, body); err != nil {
+		return nil, fmt.Errorf("record of kind %s: %w", kind, err)
+	}
+	return body, nil
+}

@@ -1,0 +1,133 @@
+package steps
+
+import (
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// brakes makes the flips that wait for nothing: what failed is put back, what drifted
+// is put back when a person says so, a harder brake, and the brake of a guard.
+func (n *next) brakes() Move {
+	for step := range n.doc.Steps() {
+		if move := n.undo(step); move != nil {
+			return move
+		}
+	}
+	for i := range n.doc.Controls {
+		c := &n.doc.Controls[i]
+		if n.s.putBack[c.Name] {
+			if move := n.brake(c, Target{Step: "put-back", Purpose: PurposePutBack, Control: c.Name}, n.s.Control(c.Name).Expected); move != nil {
+				return move
+			}
+		}
+	}
+	for step := range n.doc.Steps() {
+		if move := n.harder(step); move != nil {
+			return move
+		}
+	}
+	for i := range n.doc.Guards {
+		if move := n.guardBrake(&n.doc.Guards[i]); move != nil {
+			return move
+		}
+	}
+	return nil
+}
+
+// undo puts back what a step flipped, to the byte; a field that was absent is deleted.
+func (n *next) undo(step *runbook.Step) Move {
+	flip := n.s.Step(step.Name).Undoing
+	if flip == nil {
+		return nil
+	}
+	c := n.doc.Control(flip.Plan.Control)
+	return n.brake(c, Target{Step: step.Name, Purpose: PurposeUndo, Control: c.Name}, flip.Plan.Before)
+}
+
+// harder takes a step's if_unmet when, so long after the mark, the last verdict of its
+// expectation is a measured fail.
+func (n *next) harder(step *runbook.Step) Move {
+	st := n.s.Step(step.Name)
+	if step.IfUnmet == nil || st.Harder || !n.unmet(step, st) {
+		return nil
+	}
+	raw := actions.Encode(step.IfUnmet.To)
+	return n.brake(n.doc.Control(step.Flip.Control), Target{Step: step.Name, Purpose: PurposeHarder}, &raw)
+}
+
+func (n *next) unmet(step *runbook.Step, st *StepState) bool {
+	flip := n.s.flipOf(step)
+	if !st.Owed || flip == nil || flip.Mark.IsZero() {
+		return false
+	}
+	due := flip.Mark.Add(step.IfUnmet.After)
+	return !n.serverNow().Before(due) && n.s.track(n.s.expectWatch(step, st)).fails > 0
+}
+
+// guardBrake makes the protecting flip of a breached guard, unless the control is at
+// least that tight already.
+func (n *next) guardBrake(g *runbook.Guard) Move {
+	if g.Otherwise != runbook.FlipBrake || !n.s.guards[g.Name] {
+		return nil
+	}
+	c := n.doc.Control(g.Flip.Control)
+	if live, ok := n.s.live(c); ok && c.Direction(live, g.Flip.To) != runbook.Protecting {
+		return nil
+	}
+	raw := actions.Encode(g.Flip.To)
+	return n.brake(c, Target{Step: g.Name, Purpose: PurposeGuard}, &raw)
+}
+
+// brake plans and makes one flip without waiting for anything but its turn to be tried.
+func (n *next) brake(c *runbook.Control, t Target, raw *string) Move {
+	t.Control = c.Name
+	var to *runbook.Value
+	if raw == nil {
+		t.Delete = true
+	} else {
+		t.To = *raw
+		if value, err := decode(c, raw); err == nil {
+			to = &value
+		}
+	}
+	if !n.due(t) {
+		return nil
+	}
+	if planned := n.s.freshPlan(t); planned != nil {
+		return ApplyFlip{Planned: planned}
+	}
+	return MakePlan{Target: t, To: to}
+}
+
+// idleTries is how often an abort or an interrupt tries to idle a control that cannot
+// be written; after that its dead man's value does it.
+const idleTries = 3
+
+// idle sends what adds load to its idle value: on abort, on interrupt, and after a
+// resume, before anything is released. An abort then ends the run.
+func (n *next) idle() Move {
+	for _, name := range n.s.toIdle {
+		c := n.doc.Control(name)
+		raw := actions.Encode(*c.DeadMan)
+		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
+		if n.s.retries[t].tries >= idleTries && (n.s.aborting != nil || n.s.stopping) {
+			return Write{Kind: KindDrifted, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
+				Direction: runbook.Protecting, Decision: DriftDeadMan}}
+		}
+		if move := n.brake(c, t, &raw); move != nil {
+			return move
+		}
+	}
+	if n.s.aborting == nil || len(n.s.toIdle) > 0 {
+		return nil
+	}
+	return Write{Kind: KindAborted, Durable: true, Body: n.s.endedBody(n.s.aborting.Reason, n.s.aborting.By)}
+}
+
+func (s *State) endedBody(reason, by string) *Ended {
+	body := &Ended{Reason: reason, By: by, Recovered: s.Recovered != nil, Overrides: s.Overrides()}
+	for _, step := range s.toUndo() {
+		body.Calls = append(body.Calls, step.Name)
+	}
+	return body
+}

@@ -1,0 +1,97 @@
+package steps
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// confirm asks a person and takes the default when nobody answers in time, or at once
+// when nobody is there to ask.
+func (n *next) confirm(step *runbook.Step) Move {
+	c := n.s.confirms[step.Name]
+	if c == nil {
+		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Ask: step.Confirm.Ask}}
+	}
+	if c.Answered {
+		return n.writeStep(step, StepDone, "answered: "+c.Answer)
+	}
+	after := step.Confirm.After
+	due := c.AskedAt.Add(after)
+	if n.s.Approve == Auto || after > 0 && !due.After(n.now) {
+		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
+	}
+	if after > 0 {
+		n.wake(due)
+	}
+	n.ask(Question{Step: step.Name, Asks: step.Confirm.Ask, Modes: step.Confirm.Modes, Else: step.Confirm.Else})
+	return n.block(fmt.Sprintf("%s waits for an answer", step.Name))
+}
+
+// ask puts a question to the person; the first one stands.
+func (n *next) ask(q Question) {
+	if n.question.Step == "" {
+		n.question = q
+	}
+}
+
+// call starts a call and, once its outcome is known, ends the step. Nothing but
+// releases waits for the outcome.
+func (n *next) call(step *runbook.Step, st *StepState) Move {
+	c := n.s.callOf(step.Name, false, false)
+	switch {
+	case c == nil:
+		return StartCall{Step: step.Name, Call: step.Call}
+	case !c.Finished:
+		return n.block(fmt.Sprintf("%s: its call has not ended", step.Name))
+	case c.OK:
+		return n.writeStep(step, StepDone, "done")
+	case step.Otherwise == runbook.Continue || step.Optional:
+		return n.writeStep(step, StepDone, "failed, went on: "+c.Error)
+	case n.s.hold(causeCall(step.Name)) == nil && st.Outcome == "":
+		return n.heldBy(causeCall(step.Name), fmt.Sprintf("%s: the call failed: %s", step.Name, c.Error),
+			"do it by hand and type release, or abort")
+	}
+	return n.writeStep(step, StepDone, "failed: "+c.Error)
+}
+
+// callOf gives the latest call of a step of this sort, nil when none was started.
+func (s *State) callOf(step string, undo, instead bool) *CallState {
+	for i := len(s.calls) - 1; i >= 0; i-- {
+		c := s.calls[i]
+		if c.Step == step && c.Undo == undo && c.Instead == instead {
+			return c
+		}
+	}
+	return nil
+}
+
+// openCalls gives the calls whose outcome is not known, as after a crash.
+func (s *State) openCalls() []*CallState {
+	var open []*CallState
+	for _, c := range s.calls {
+		if !c.Finished {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// toUndo gives the steps whose calls succeeded, can be undone and were not, latest first.
+func (s *State) toUndo() []*runbook.Step {
+	var list []*runbook.Step
+	for i := len(s.calls) - 1; i >= 0; i-- {
+		c := s.calls[i]
+		step := s.Doc.Step(c.Step)
+		if c.Undo || c.Instead || !c.OK || step == nil || step.Call == nil || step.Call.Undo == nil {
+			continue
+		}
+		if undone := s.callOf(c.Step, true, false); undone == nil || !undone.OK {
+			list = append(list, step)
+		}
+	}
+	return list
+}
+
+const defaultCallTimeout = 10 * time.Second

@@ -1,0 +1,102 @@
+package steps
+
+import (
+	"context"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// plan reads a control and writes down what the flip would do. That Redis cannot be
+// read is an outcome too: the flip is tried again later.
+func (m *Machine) plan(ctx context.Context, v MakePlan) error {
+	c := m.c.Doc.Control(v.Target.Control)
+	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	defer cancel()
+	read, err := m.c.Controls.Read(ctx, []*runbook.Control{c})
+	if err != nil {
+		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultUnreached, Sentence: err.Error(),
+			Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name}, ServerAt: m.serverNow()}, false)
+	}
+	live := read[c.Name]
+	plan := actions.NewPlan(m.state.Begun.Run, v.Target.Step, c, live, v.To)
+	body := &Planned{Target: v.Target, Plan: plan, Digest: plan.Digest(), Before: readable(c, plan.Before), After: readable(c, plan.After)}
+	if live.Meta != nil {
+		body.Owner = live.Meta.Owner
+	}
+	return m.write(KindPlanned, body, false)
+}
+
+// readable shows a raw value of a control to a person.
+func readable(c *runbook.Control, raw *string) string {
+	value, err := decode(c, raw)
+	switch {
+	case err != nil:
+		return shown(raw)
+	case raw == nil:
+		return c.Format(value) + " (absent)"
+	}
+	return c.Format(value)
+}
+
+// apply writes the intent, applies exactly this plan, and writes down how it ended.
+func (m *Machine) apply(ctx context.Context, v ApplyFlip) error {
+	p := v.Planned
+	if p.Plan.Nothing() {
+		return m.write(KindSettled, &Settled{Target: p.Target, Plan: p.Plan, Digest: p.Digest, Result: ResultNothing,
+			Version: p.Plan.Version, ServerAt: m.serverNow(), After: p.After, Sentence: "nothing to do"}, false)
+	}
+	intended := &Intended{Target: p.Target, Plan: p.Plan, Digest: p.Digest, Fence: m.lease.Fence, Blind: v.Blind, Before: p.Before, After: p.After}
+	if err := m.write(KindIntended, intended, true); err != nil {
+		return err
+	}
+	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	defer cancel()
+	return m.outcome(intended, m.c.Controls.Apply(ctx, m.lease, p.Plan, m.stamp(p.Plan)))
+}
+
+// settle finds out by its digest how an open intent ended.
+func (m *Machine) settle(ctx context.Context, open *Intended) error {
+	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	defer cancel()
+	o := m.c.Controls.Settle(ctx, m.lease, open.Plan)
+	if o.Lease != nil {
+		m.lease = *o.Lease
+	}
+	return m.outcome(open, o)
+}
+
+func (m *Machine) outcome(i *Intended, o actions.Outcome) error {
+	body := &Settled{Target: i.Target, Plan: i.Plan, Digest: i.Digest, Version: o.Version, Found: o.Found, Seen: o.Seen, Cause: string(o.Cause),
+		ServerAt: m.serverNow(), Sentence: o.Sentence, Hint: o.Hint, After: i.After, Result: resultOf(o)}
+	if err := m.write(KindSettled, body, true); err != nil {
+		return err
+	}
+	if o.Commander != nil {
+		return o.Commander
+	}
+	return nil
+}
+
+func resultOf(o actions.Outcome) Result {
+	switch o.Result {
+	case actions.Applied:
+		return ResultApplied
+	case actions.Refused:
+		return ResultRefused
+	case actions.NotSent:
+		return ResultUnreached
+	}
+	return ResultUnknown
+}
+
+// stamp is what Redis keeps beside the value.
+func (m *Machine) stamp(p actions.Plan) actions.Stamp {
+	c := m.c.Doc.Control(p.Control)
+	steady := actions.Encode(c.Steady)
+	stamp := actions.Stamp{Actor: m.actor(), Steady: &steady, Protects: c.Protects, Owner: m.actor(), DeadMan: c.DeadMan != nil}
+	if c.Review > 0 {
+		stamp.ReviewAt = m.c.Clock.Now().Add(c.Review)
+	}
+	return stamp
+}

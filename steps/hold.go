@@ -1,0 +1,219 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// The causes of holds that belong to no step.
+const (
+	causePerson      = "person"
+	causeInterrupted = "interrupted"
+	causeThrough     = "through"
+	causeRedis       = "redis"
+	causeExit        = "exit"
+	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
+	CauseNoTerminal = "no terminal"
+)
+
+// endsWithProcess are the holds that a resume lifts.
+var endsWithProcess = []string{causeInterrupted, causeThrough, CauseNoTerminal}
+
+func causeWhen(step string) string    { return "when " + step }
+func causeExpect(step string) string  { return "expect " + step }
+func causeUndone(step string) string  { return "undone " + step }
+func causeCall(step string) string    { return "call " + step }
+func causeDrift(name string) string   { return "drift of " + name }
+func causeUnknown(name string) string { return "unknown " + name }
+
+// heldBy starts a hold: it says what blocks, what a person may do, and what waiting costs.
+func (n *next) heldBy(cause, sentence, can string) Move {
+	return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: cause, Sentence: sentence, Can: can, Costs: n.s.costs()}}
+}
+
+// costs says when the stale copies run out that the run's windows keep alive.
+func (s *State) costs() string {
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		state := s.Control(c.Name)
+		live, ok := s.live(c)
+		if c.Kind == runbook.Duration && c.Protects == "higher" && state.Ours && ok && c.Direction(c.Steady, live) == runbook.Protecting {
+			window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second))
+			return fmt.Sprintf("copies that live on %s run out from %s UTC on", c.Name, state.Since.Add(window).UTC().Format("15:04:05"))
+		}
+	}
+	return ""
+}
+
+// raiseHolds starts the holds that follow from the state: an undone release, drift that
+// loosens, a breached guard, a guard that cannot be judged, Redis away.
+func (n *next) raiseHolds() Move {
+	for step := range n.doc.Steps() {
+		if n.s.Step(step.Name).Undone && n.s.hold(causeUndone(step.Name)) == nil {
+			return n.heldBy(causeUndone(step.Name), step.Name+" was put back: what it was to bring about did not come true",
+				"wait, skip "+step.Name+" REASON, or abort")
+		}
+	}
+	for i := range n.doc.Controls {
+		name := n.doc.Controls[i].Name
+		if d := n.s.drifts[name]; d != nil && n.s.hold(causeDrift(name)) == nil {
+			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name, shown(d.Expected), shown(d.Found)),
+				"put-back "+name+", or adopt "+name)
+		}
+	}
+	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
+		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "wait: protections are tried again, releases wait")
+	}
+	return n.guardHolds()
+}
+
+func (n *next) guardHolds() Move {
+	for i := range n.doc.Guards {
+		g := &n.doc.Guards[i]
+		if !n.s.guarding(g) {
+			continue
+		}
+		t := n.s.track(n.s.guardWatch(g))
+		if n.s.guards[g.Name] && g.Otherwise != runbook.FlipBrake && n.s.hold(g.Name) == nil {
+			return n.heldBy(g.Name, g.Name+" is breached: "+sentences(t.last), "wait, or abort"+stepDownHint(g))
+		}
+		unknownFor := n.now.Sub(t.since)
+		if t.unknown > 0 && unknownFor >= n.doc.Defaults.StaleAfter && n.s.hold(causeUnknown(g.Name)) == nil {
+			return n.heldBy(causeUnknown(g.Name), fmt.Sprintf("%s cannot be judged: %s", g.Name, sentences(t.last)), "restore the metrics, or abort")
+		}
+	}
+	return nil
+}
+
+func stepDownHint(g *runbook.Guard) string {
+	if g.Otherwise == runbook.StepDown {
+		return "; the runbook asks for a step down, which is yours to make"
+	}
+	return ""
+}
+
+// liftHolds ends the holds whose cause has passed. What a person held, a person lifts.
+func (n *next) liftHolds() Move {
+	for _, h := range n.s.holds {
+		if sentence, over := n.over(h.Cause); over {
+			return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: h.Cause, Lifted: true, Sentence: sentence}}
+		}
+	}
+	return nil
+}
+
+// over reports whether the cause of a hold has passed, and how.
+func (n *next) over(cause string) (string, bool) {
+	switch cause {
+	case causeRedis:
+		return "redis answers again", n.s.RedisDown == ""
+	case causeExit:
+		return "the exit holds", n.s.Recovered != nil && n.s.followExit().passesNow
+	}
+	for step := range n.doc.Steps() {
+		st := n.s.Step(step.Name)
+		switch cause {
+		case causeWhen(step.Name):
+			from, to := n.s.rungNumbers(step, st)
+			return "its gate passes", st.Phase == StepDone || n.green(step, st, from, to)
+		case causeExpect(step.Name):
+			return "its expectation is met", !st.Owed && st.Awaiting == nil
+		case causeUndone(step.Name):
+			w := n.s.expectWatch(step, st)
+			return "its expectation holds again", st.Phase == StepDone || len(step.Expect) == 0 || n.s.track(w).passes >= w.Passes
+		}
+	}
+	return n.overElsewhere(cause)
+}
+
+func (n *next) overElsewhere(cause string) (string, bool) {
+	for i := range n.doc.Controls {
+		if name := n.doc.Controls[i].Name; cause == causeDrift(name) {
+			return "the value is agreed on", n.s.drifts[name] == nil
+		}
+	}
+	for i := range n.doc.Guards {
+		g := &n.doc.Guards[i]
+		switch cause {
+		case g.Name:
+			return "the guard holds again", !n.s.guards[g.Name]
+		case causeUnknown(g.Name):
+			return "the guard can be judged again", !n.s.guarding(g) || n.s.track(n.s.guardWatch(g)).unknown == 0
+		}
+	}
+	return "", false
+}
+
+// waitingFor says in one line what a gate waits for, which way it moves and how far it is.
+func (n *next) waitingFor(w Watch) string {
+	t := n.s.track(w)
+	if !t.seen {
+		return w.ID + ": not observed yet"
+	}
+	line := w.ID + ": " + sentences(t.last)
+	if trend := n.s.trend(t); trend != "" {
+		line += ", " + trend
+	}
+	if w.Passes > 1 {
+		line += fmt.Sprintf(" (%d of %d passes)", t.passes, w.Passes)
+	}
+	return line
+}
+
+// trend compares the bound that does not pass with the observation before.
+func (s *State) trend(t *track) string {
+	if t.earlier == nil || t.before == nil {
+		return ""
+	}
+	for _, f := range t.last.Findings {
+		if f.Verdict != probes.Fail {
+			continue
+		}
+		for ask, now := range t.before.answers {
+			was := t.earlier.answers[ask]
+			if ask.Probe != f.Probe || was == nil || now.Count == 0 || was.Count == 0 {
+				continue
+			}
+			return movement(was.Max.Value, now.Max.Value)
+		}
+	}
+	return ""
+}
+
+func movement(was, now float64) string {
+	switch {
+	case now < was:
+		return "falling"
+	case now > was:
+		return "rising"
+	case now == was:
+		return "not moving"
+	}
+	return ""
+}
+
+// sentences joins what does not pass; when all passes, what does.
+func sentences(j probes.Judgement) string {
+	var open, all []string
+	for _, f := range j.Findings {
+		all = append(all, f.Sentence)
+		if f.Verdict != probes.Pass {
+			open = append(open, f.Sentence)
+		}
+	}
+	if len(open) > 0 {
+		return strings.Join(open, "; ")
+	}
+	return strings.Join(all, "; ")
+}
+
+func shown(raw *string) string {
+	if raw == nil {
+		return "absent"
+	}
+	return fmt.Sprintf("%q", *raw)
+}

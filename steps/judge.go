@@ -1,0 +1,200 @@
+package steps
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// serverNow is the time on the clock of Prometheus, on which marks are counted.
+func (n *next) serverNow() time.Time { return n.now.Add(n.s.offset) }
+
+// expectations decides what follows from the gates after flips: met, undone, gone on
+// from, or held.
+func (n *next) expectations() Move {
+	for step := range n.doc.Steps() {
+		if move := n.undoIf(step); move != nil {
+			return move
+		}
+		st := n.s.Step(step.Name)
+		if !st.Owed && st.Awaiting == nil || st.Undoing != nil {
+			continue
+		}
+		if move := n.expectation(step, st); move != nil {
+			return move
+		}
+	}
+	return nil
+}
+
+// undoIf undoes a flip at once when its undo_if is measured, as long as it is in force.
+func (n *next) undoIf(step *runbook.Step) Move {
+	flip := n.s.inForce(step)
+	if len(step.UndoIf) == 0 || flip == nil || n.s.Step(step.Name).Undoing != nil {
+		return nil
+	}
+	w := n.s.afterWatch(step, "undo_if", step.UndoIf, flip)
+	t := n.s.track(w)
+	if t.passes < w.Passes {
+		return nil
+	}
+	return n.decide(w, step, flip, DecisionUndo, t.last)
+}
+
+func (n *next) decide(w Watch, step *runbook.Step, flip *FlipState, d Decision, j probes.Judgement) Move {
+	body := &Judged{Gate: w.ID, Step: step.Name, Verdict: j.Verdict.String(), Decision: d, Findings: j.Findings}
+	if flip != nil {
+		body.Target = flip.Target
+	}
+	return Write{Kind: KindJudged, Durable: d == DecisionUndo, Body: body}
+}
+
+func (n *next) expectation(step *runbook.Step, st *StepState) Move {
+	flip := st.Awaiting
+	if flip == nil {
+		flip = n.s.flipOf(step)
+	}
+	w := n.s.expectWatch(step, st)
+	if len(step.Expect) == 0 {
+		return n.decide(w, step, flip, DecisionMet, probes.Judgement{Verdict: probes.Pass})
+	}
+	t := n.s.track(w)
+	if t.passes >= w.Passes {
+		return n.decide(w, step, flip, DecisionMet, t.last)
+	}
+	due := n.expectDue(step, flip)
+	if n.now.Before(due) {
+		n.wake(due)
+		return nil
+	}
+	return n.unmetInTime(step, st, flip, w, t)
+}
+
+// expectDue is when an expectation has had its time: counted from the mark or, while
+// that is not known, from the flip.
+func (n *next) expectDue(step *runbook.Step, flip *FlipState) time.Time {
+	switch {
+	case flip == nil:
+		return n.now
+	case flip.Mark.IsZero():
+		return flip.At.Add(flip.Settle + step.Timing.Timeout)
+	}
+	return flip.Mark.Add(step.Timing.Timeout - n.s.offset)
+}
+
+// unmetInTime: a failed release is undone unless the runbook says otherwise; what is
+// unknown only holds, and a protection stays.
+func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w Watch, t *track) Move {
+	otherwise := step.Otherwise
+	if otherwise == runbook.Unset && st.Awaiting != nil {
+		otherwise = runbook.Undo
+	}
+	if t.last.Verdict == probes.Fail {
+		switch {
+		case otherwise == runbook.Continue:
+			return n.decide(w, step, flip, DecisionContinue, t.last)
+		case otherwise == runbook.Undo && flip != nil && !flip.Nothing:
+			return n.decide(w, step, flip, DecisionUndo, t.last)
+		}
+	}
+	if n.s.hold(causeExpect(step.Name)) != nil {
+		return nil
+	}
+	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
+		"wait, skip "+step.Name+" REASON, or abort")
+}
+
+// guards follows every guard in its stages: so many failing observations in a row are
+// a breach, so many passing ones end it.
+func (n *next) guards() Move {
+	for i := range n.doc.Guards {
+		g := &n.doc.Guards[i]
+		breached := n.s.guards[g.Name]
+		if !n.s.guarding(g) {
+			if breached {
+				return n.guarded(g, false, "its stages are over", nil)
+			}
+			continue
+		}
+		t := n.s.track(n.s.guardWatch(g))
+		switch {
+		case !breached && t.fails >= g.Passes:
+			return n.guarded(g, true, guardAction(g), t.last.Findings)
+		case breached && t.passes >= g.Passes:
+			return n.guarded(g, false, "ended", t.last.Findings)
+		}
+	}
+	return nil
+}
+
+func (n *next) guarded(g *runbook.Guard, breached bool, action string, f []probes.Finding) Move {
+	return Write{Kind: KindGuarded, Durable: breached, Body: &Guarded{Guard: g.Name, Breached: breached, Action: action, Findings: f}}
+}
+
+func guardAction(g *runbook.Guard) string {
+	switch g.Otherwise {
+	case runbook.FlipBrake:
+		return fmt.Sprintf("flips %s", g.Flip.Control)
+	case runbook.StepDown:
+		return "holds; step down by hand, or abort"
+	}
+	return "holds"
+}
+
+// drift finds controls that somebody else wrote since the run flipped them.
+func (n *next) drift() Move {
+	for i := range n.doc.Controls {
+		c := &n.doc.Controls[i]
+		state := n.s.Control(c.Name)
+		if !state.Ours || equalRaw(state.Raw, state.Expected) || n.s.openOn(c.Name) {
+			continue
+		}
+		if d := n.s.drifts[c.Name]; d != nil && equalRaw(d.Found, state.Raw) || n.s.putBack[c.Name] {
+			continue
+		}
+		return Write{Kind: KindDrifted, Durable: true, Body: n.s.driftOf(c, state)}
+	}
+	return nil
+}
+
+func (s *State) openOn(control string) bool {
+	for _, open := range s.open {
+		if open.Plan.Control == control {
+			return true
+		}
+	}
+	return false
+}
+
+// recovered writes down that the exit has held for its intervals.
+func (n *next) recovered() Move {
+	x := n.s.followExit()
+	if n.s.Recovered != nil || x.held.IsZero() {
+		return nil
+	}
+	took := x.held.Sub(n.s.BegunAt.Add(n.s.offset))
+	within := n.doc.RecoverWithin
+	return Write{Kind: KindRecovered, Durable: true, Body: &Recovered{RecoveredAt: x.held, TookMS: took.Milliseconds(),
+		WithinMS: within.Milliseconds(), Late: within > 0 && took > within, Gate: x.last.Findings}}
+}
+
+// closing ends the run: after recovery, with the exit judged again, and naming what is
+// still out of place.
+func (n *next) closing() Move {
+	x := n.s.followExit()
+	if blocker := n.blocker(); blocker != "" {
+		return n.block(blocker)
+	}
+	if n.s.Recovered == nil || !x.passesNow {
+		n.block(n.waitingFor(n.s.exitWatch()))
+		due := later(n.s.doneAt, n.s.clearAt).Add(n.doc.Defaults.Timeout)
+		if due.After(n.now) {
+			n.wake(due)
+			return nil
+		}
+		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingFor(n.s.exitWatch()), "wait, or abort")
+	}
+	return Write{Kind: KindClosed, Durable: true, Body: n.s.endedBody("recovered", "")}
+}

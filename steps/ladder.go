@@ -1,0 +1,111 @@
+package steps
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// rungsOf gives the values that a flip goes through; a plain flip has one.
+func rungsOf(f *runbook.Flip) []runbook.Value {
+	if len(f.Through) > 0 {
+		return f.Through
+	}
+	return []runbook.Value{f.To}
+}
+
+// nextRung gives the value that a release flips to next. Rungs of a ladder that the
+// live value has passed already are left out. After a failure the next try is the
+// middle between the last good rung and the failed one.
+func (s *State) nextRung(step *runbook.Step, st *StepState, c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	rungs := rungsOf(step.Flip)
+	if st.Rung >= len(rungs) {
+		return runbook.Value{}, false
+	}
+	if st.Failed != nil {
+		if failed, err := decode(c, st.Failed); err == nil {
+			if middle, ok := between(c, live, failed); ok {
+				return middle, true
+			}
+		}
+		return rungs[st.Rung], true
+	}
+	if len(rungs) == 1 {
+		return rungs[0], true
+	}
+	return rungAfter(c, live, rungs[st.Rung:])
+}
+
+// rungAfter gives the first rung that goes on from the live value.
+func rungAfter(c *runbook.Control, live runbook.Value, rungs []runbook.Value) (runbook.Value, bool) {
+	for _, to := range rungs {
+		if c.Direction(live, to) == runbook.Releasing {
+			return to, true
+		}
+	}
+	return runbook.Value{}, false
+}
+
+// passRung moves a step on after a flip whose expectation held.
+func (st *StepState) passRung(doc *runbook.Document, flip *FlipState) {
+	step := doc.Step(flip.Target.Step)
+	st.Failed = nil
+	if step == nil || step.Flip == nil || flip.Plan.After == nil {
+		return
+	}
+	rungs := rungsOf(step.Flip)
+	reached := slices.IndexFunc(rungs, func(v runbook.Value) bool { return actions.Encode(v) == *flip.Plan.After })
+	if reached >= st.Rung {
+		st.Rung = reached + 1
+	}
+}
+
+// between gives a value in the middle of two, if there is one.
+func between(c *runbook.Control, good, failed runbook.Value) (runbook.Value, bool) {
+	middle := runbook.Value{Kind: c.Kind}
+	switch {
+	case c.Kind.Numeric() && !good.Unlimited && !failed.Unlimited:
+		middle.Number = (good.Number + failed.Number) / 2
+		if c.Kind != runbook.Duration {
+			middle.Number = math.Round(middle.Number)
+		}
+	case c.Kind == runbook.Choice:
+		a, b := slices.Index(c.Choices, good.Text), slices.Index(c.Choices, failed.Text)
+		if a < 0 || b < 0 {
+			return middle, false
+		}
+		middle.Text = c.Choices[(a+b)/2]
+	default:
+		return middle, false
+	}
+	return middle, !middle.Equal(good) && !middle.Equal(failed)
+}
+
+// rungNumbers gives the numbers that ${from} and ${to} stand for in a release's gate.
+func (s *State) rungNumbers(step *runbook.Step, st *StepState) (from, to string) {
+	switch {
+	case step.Flip != nil:
+		c := s.Doc.Control(step.Flip.Control)
+		live, _ := s.live(c)
+		if next, more := s.nextRung(step, st, c, live); more {
+			return s.numbers(targetFor(step.Name, PurposeFlip, c, live, &next))
+		}
+	case step.Restore != nil:
+		if l, more := s.nextLift(step); more {
+			return s.numbers(l)
+		}
+	}
+	return "", ""
+}
+
+// numbers gives what a target comes from and goes to, as numbers; "" where it is not
+// a number.
+func (s *State) numbers(t Target) (from, to string) {
+	if _, err := strconv.ParseFloat(t.To, 64); err != nil || t.From == "" {
+		return "", ""
+	}
+	return t.From, t.To
+}

@@ -1,0 +1,311 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// Journal is where the walk's records go. Append need not wait for the disk;
+// Commit does, and takes everything before it along.
+type Journal interface {
+	Append(actor, kind string, body any) (audit.Record, error)
+	Commit(actor, kind string, body any) (audit.Record, error)
+}
+
+// Prober asks the probes. It answers always; what it could not learn is a reason.
+type Prober interface {
+	Poll(ctx context.Context, doc *runbook.Document, asks []probes.Ask, version int64) probes.Observation
+}
+
+// Controls reads and flips the controls of the service.
+type Controls interface {
+	Read(ctx context.Context, controls []*runbook.Control) (map[string]actions.Live, error)
+	Take(ctx context.Context, holder actions.Holder) (actions.Lease, error)
+	Renew(ctx context.Context, lease actions.Lease, deadMan []string) (lapsed []string, err error)
+	Apply(ctx context.Context, lease actions.Lease, plan actions.Plan, stamp actions.Stamp) actions.Outcome
+	Settle(ctx context.Context, lease actions.Lease, plan actions.Plan) actions.Outcome
+}
+
+// CallRequest is a call to start. The driver hands its outcome to Machine.Called.
+type CallRequest struct {
+	Step          string
+	Undo, Instead bool
+	Do            runbook.Invocation
+	Check         *runbook.Invocation // decides whether Do had its effect; nil when its exit code does
+	Timeout       time.Duration
+}
+
+// Caller starts calls and returns at once.
+type Caller interface {
+	Start(r CallRequest)
+}
+
+// Clock is the only time there is. Deadline bounds one exchange with the outside.
+type Clock interface {
+	Now() time.Time
+	Wait(ctx context.Context, until time.Time) error
+	Deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+}
+
+// Config is what a machine works with.
+type Config struct {
+	Doc      *runbook.Document
+	Journal  Journal
+	Prober   Prober
+	Controls Controls
+	Caller   Caller
+	Clock    Clock
+	Begun    Begun // of this process: for a resume only its host, pid, user, version and approve mode are used
+	Holder   actions.Holder
+	OnRecord func(audit.Record, any) // told of every record, in order; may be nil
+}
+
+// Machine performs the moves that Next decides, and writes down what happened. It
+// starts no goroutine; whoever drives it calls Step, Order and Called in turn.
+type Machine struct {
+	c       Config
+	state   *State
+	lease   actions.Lease
+	renewAt time.Time
+}
+
+// renewEvery is how often the commander's lease and the dead man's values are renewed.
+const renewEvery = actions.RenewEvery
+
+// exchangeLimit bounds one exchange with Redis.
+const exchangeLimit = 2 * time.Second
+
+// New gives a machine that is yet to begin or to resume.
+func New(c Config) *Machine { return &Machine{c: c} }
+
+// State is the fold of the run so far: nil before Begin or Resume.
+func (m *Machine) State() *State { return m.state }
+
+// Lease is the commander's lease of this run.
+func (m *Machine) Lease() actions.Lease { return m.lease }
+
+// Begin takes command of the service and writes the first record. It fails with
+// *actions.Commanded when another run commands; nothing is written then.
+func (m *Machine) Begin(ctx context.Context) error {
+	if err := m.take(ctx); err != nil {
+		return err
+	}
+	begun := m.c.Begun
+	begun.Format, begun.Fence = FormatV1, m.lease.Fence
+	begun.Runbook, begun.SHA256, begun.Service = m.c.Doc.Source, m.c.Doc.Sum(), m.c.Doc.Service
+	state, err := newState(&begun)
+	if err != nil {
+		return err
+	}
+	m.state = state
+	return m.write(KindBegun, &begun, true)
+}
+
+// Resume folds the records of a run and goes on with it under a new fence.
+func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, error]) error {
+	state, err := Fold(records)
+	if err != nil {
+		return err
+	}
+	if state.Ending != "" {
+		return fmt.Errorf("run %s is %s and cannot be resumed; start a new run", state.Begun.Run, state.Ending)
+	}
+	if err := m.take(ctx); err != nil {
+		return err
+	}
+	m.state, m.c.Doc = state, state.Doc
+	b := m.c.Begun
+	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
+		Approve: b.Approve, Found: state.found()}
+	if err := m.write(KindResumed, body, true); err != nil {
+		return err
+	}
+	return m.orphans()
+}
+
+// orphans ends the calls of the process that is gone: nobody knows how they ended.
+func (m *Machine) orphans() error {
+	for _, c := range m.state.openCalls() {
+		body := &Called{Step: c.Step, Undo: c.Undo, Instead: c.Instead, Finished: true,
+			Error: "the process that made this call is gone; its outcome is not known"}
+		if err := m.write(KindCalled, body, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found says in plain words what a resume finds.
+func (s *State) found() []string {
+	var list []string
+	for _, open := range s.open {
+		list = append(list, fmt.Sprintf("the outcome of %s is open: it is settled by its digest first", open.Target))
+	}
+	for _, c := range s.openCalls() {
+		list = append(list, fmt.Sprintf("the call of %s was started and its outcome is not known", c.Step))
+	}
+	for i := range s.Doc.Controls {
+		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.Control(c.Name).Ours {
+			list = append(list, fmt.Sprintf("%s adds load: it is idled and gated again", c.Name))
+		}
+	}
+	return list
+}
+
+func (m *Machine) take(ctx context.Context) error {
+	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	defer cancel()
+	lease, err := m.c.Controls.Take(ctx, m.c.Holder)
+	if err != nil {
+		return err
+	}
+	m.lease, m.renewAt = lease, m.c.Clock.Now().Add(renewEvery)
+	return nil
+}
+
+// renew keeps the lease and the dead man's values alive. When the lease was lost
+// because Redis was away, the run takes it again; when another run commands now, that
+// ends this walk.
+func (m *Machine) renew(ctx context.Context) error {
+	if m.c.Clock.Now().Before(m.renewAt) || m.state.Ending != "" {
+		return nil
+	}
+	m.renewAt = m.c.Clock.Now().Add(renewEvery)
+	exchange, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	lapsed, err := m.c.Controls.Renew(exchange, m.lease, m.state.raised())
+	cancel()
+	if err == nil {
+		return m.lapsed(lapsed)
+	}
+	var commanded *actions.Commanded
+	if err := m.take(ctx); errors.As(err, &commanded) {
+		return err
+	}
+	return nil
+}
+
+// lapsed: readers have fallen back to the dead man's value of these controls, so their
+// load has ended; they are idled and gated again.
+func (m *Machine) lapsed(names []string) error {
+	for _, name := range names {
+		raw := m.state.Control(name).Raw
+		body := &Drifted{Control: name, Expected: raw, Found: raw, Direction: runbook.Protecting, Decision: DriftLapsed}
+		if err := m.write(KindDrifted, body, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raised lists the controls with a dead man's value that this run has raised.
+func (s *State) raised() []string {
+	var list []string
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		live, ok := s.live(c)
+		if c.DeadMan != nil && s.Control(c.Name).Ours && ok && !live.Equal(*c.DeadMan) && len(s.toIdle) == 0 {
+			list = append(list, c.Name)
+		}
+	}
+	return list
+}
+
+// Step decides the next move and performs it. Wait and Stop are only returned: the
+// driver sleeps, or leaves. An error means that the walk cannot go on in this process.
+func (m *Machine) Step(ctx context.Context) (Move, error) {
+	if err := m.renew(ctx); err != nil {
+		return nil, err
+	}
+	move := Next(m.state, m.c.Clock.Now())
+	return move, m.perform(ctx, move)
+}
+
+func (m *Machine) perform(ctx context.Context, move Move) error {
+	switch v := move.(type) {
+	case Write:
+		return m.write(v.Kind, v.Body, v.Durable)
+	case Poll:
+		return m.poll(ctx, v)
+	case MakePlan:
+		return m.plan(ctx, v)
+	case ApplyFlip:
+		return m.apply(ctx, v)
+	case SettleIntent:
+		return m.settle(ctx, v.Intended)
+	case StartCall:
+		return m.startCall(v)
+	}
+	return nil
+}
+
+// write appends one record and folds it.
+func (m *Machine) write(kind Kind, body any, durable bool) error {
+	return m.writeAs(m.actor(), kind, body, durable)
+}
+
+func (m *Machine) writeAs(actor string, kind Kind, body any, durable bool) error {
+	put := m.c.Journal.Append
+	if durable {
+		put = m.c.Journal.Commit
+	}
+	record, err := put(actor, kind, body)
+	if err != nil {
+		return fmt.Errorf("the log takes no more records: %w", err)
+	}
+	if err := m.state.apply(record, body); err != nil {
+		return err
+	}
+	if m.c.OnRecord != nil {
+		m.c.OnRecord(record, body)
+	}
+	return nil
+}
+
+func (m *Machine) actor() string { return m.c.Holder.Actor }
+
+func (m *Machine) startCall(v StartCall) error {
+	inv := v.Call.Do
+	r := CallRequest{Step: v.Step, Undo: v.Undo, Instead: v.Instead, Check: v.Call.Check, Timeout: v.Call.Timeout}
+	if v.Undo {
+		inv, r.Check = v.Call.Undo, nil
+	}
+	r.Do = *inv
+	if r.Timeout <= 0 {
+		r.Timeout = defaultCallTimeout
+	}
+	body := &Called{Step: v.Step, Undo: v.Undo, Instead: v.Instead, Command: describeArgs(inv)}
+	if err := m.write(KindCalled, body, true); err != nil {
+		return err
+	}
+	m.c.Caller.Start(r)
+	return nil
+}
+
+func describeArgs(inv *runbook.Invocation) []string {
+	if len(inv.Args) > 0 {
+		return inv.Args
+	}
+	return []string{inv.Method, inv.URL}
+}
+
+// CallDone is how a call ended; Output is printable.
+type CallDone struct {
+	Step          string
+	Undo, Instead bool
+	OK            bool
+	Output, Error string
+}
+
+// Called writes down how a call ended.
+func (m *Machine) Called(d CallDone) error {
+	return m.write(KindCalled, &Called{Step: d.Step, Undo: d.Undo, Instead: d.Instead, Finished: true,
+		OK: d.OK, Output: audit.Cut(d.Output, 4096), Error: audit.Cut(d.Error, 1024)}, true)
+}

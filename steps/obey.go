@@ -1,0 +1,190 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// Order follows what a person says, or refuses it with *RefusedOrder. An order that is
+// followed is on disk when this returns.
+func (m *Machine) Order(o Order) error {
+	if m.state.Ending != "" {
+		return &RefusedOrder{Sentence: fmt.Sprintf("the run is %s", m.state.Ending), Hint: "start a new run"}
+	}
+	o.Text = audit.Cut(strings.TrimSpace(o.Text), 4096)
+	switch o.Kind {
+	case OrderApprove:
+		return m.approve(o)
+	case OrderHold:
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort"})
+	case OrderRelease:
+		return m.release(o)
+	case OrderAbort, OrderInterrupt:
+		return m.by(o, KindOrdered, &OrderedBody{Order: o.Kind, By: o.By, Reason: o.Text})
+	case OrderSkip:
+		return m.skip(o)
+	case OrderTake:
+		return m.takeSkipped(o)
+	case OrderAnswer:
+		return m.answer(o)
+	case OrderNote:
+		return m.note(o)
+	case OrderAdopt, OrderPutBack:
+		return m.drift(o)
+	}
+	return &RefusedOrder{Sentence: fmt.Sprintf("unknown order %q", o.Kind), Hint: "type help"}
+}
+
+// HoldFor holds releases for a cause that the driver knows: that nobody can be asked.
+func (m *Machine) HoldFor(cause, sentence, can string) error {
+	if m.state.hold(cause) != nil {
+		return nil
+	}
+	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can}, true)
+}
+
+func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }
+
+func held(o Order) string {
+	if o.Text == "" {
+		return "held by " + o.By
+	}
+	return "held by " + o.By + ": " + o.Text
+}
+
+// Question is what the walk waits for a person to say at this moment.
+func (m *Machine) Question() Question {
+	if w, ok := Next(m.state, m.c.Clock.Now()).(Wait); ok {
+		return w.Question
+	}
+	return Question{}
+}
+
+// approve gives the approval that was named by its digest, if it is on offer now.
+func (m *Machine) approve(o Order) error {
+	q := m.Question()
+	for _, offer := range q.Offers {
+		if len(o.Digest) >= 8 && strings.HasPrefix(offer.Digest, o.Digest) {
+			return m.by(o, KindApproved, &Approved{Scope: offer.Scope, Digest: offer.Digest, Step: q.Step, By: o.By, How: "typed", Covers: offer.Covers})
+		}
+	}
+	return &RefusedOrder{Sentence: fmt.Sprintf("nothing with digest %q waits for an approval now", o.Digest),
+		Hint: "a plan is approved while its gate is green; at least 8 hex digits"}
+}
+
+// release lifts what only a person can lift.
+func (m *Machine) release(o Order) error {
+	lifted := false
+	for _, h := range slices.Clone(m.state.holds) {
+		if h.Cause != causePerson && !strings.HasPrefix(h.Cause, causeCall("")) {
+			continue
+		}
+		if err := m.by(o, KindHeld, &Held{Cause: h.Cause, Lifted: true, By: o.By, Sentence: "released by " + o.By}); err != nil {
+			return err
+		}
+		lifted = true
+	}
+	if !lifted {
+		return &RefusedOrder{Sentence: "nothing is held by a person", Hint: "other holds lift when their cause has passed"}
+	}
+	return nil
+}
+
+func (m *Machine) skip(o Order) error {
+	step, err := m.stepNamed(o.Step)
+	if err != nil {
+		return err
+	}
+	st := m.state.Step(step.Name)
+	switch {
+	case o.Text == "":
+		return &RefusedOrder{Sentence: "a skip needs a reason", Hint: "skip " + step.Name + " REASON"}
+	case st.Phase == StepDone && !st.Owed:
+		return &RefusedOrder{Sentence: step.Name + " is done already", Hint: "the log says how"}
+	case st.Phase == "":
+		return &RefusedOrder{Sentence: step.Name + " has not been reached yet", Hint: "skip it when its turn comes"}
+	case m.state.openStep(step.Name):
+		return &RefusedOrder{Sentence: "the outcome of a flip of " + step.Name + " is not known yet", Hint: "wait until it is settled"}
+	}
+	return m.by(o, KindSkipped, &Skipped{Step: step.Name, Reason: o.Text, By: o.By})
+}
+
+func (s *State) openStep(step string) bool {
+	return slices.ContainsFunc(s.open, func(i *Intended) bool { return i.Target.Step == step })
+}
+
+func (m *Machine) takeSkipped(o Order) error {
+	step, err := m.stepNamed(o.Step)
+	if err != nil {
+		return err
+	}
+	if st := m.state.Step(step.Name); !step.Stage.Protects() || step.Flip == nil || !st.Skipped {
+		return &RefusedOrder{Sentence: step.Name + " is no protecting step that was skipped", Hint: "only those can be taken"}
+	}
+	return m.by(o, KindOrdered, &OrderedBody{Order: OrderTake, Step: step.Name, By: o.By, Reason: o.Text})
+}
+
+func (m *Machine) stepNamed(name string) (*runbook.Step, error) {
+	if step := m.state.Doc.Step(name); step != nil {
+		return step, nil
+	}
+	return nil, &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step %q", name), Hint: "steps are named as in the runbook"}
+}
+
+// answer answers a confirm; modes are given by name, separated by commas or spaces.
+func (m *Machine) answer(o Order) error {
+	step, err := m.stepNamed(o.Step)
+	if err != nil {
+		return err
+	}
+	c := m.state.confirms[step.Name]
+	if step.Confirm == nil || c == nil || c.Answered {
+		return &RefusedOrder{Sentence: step.Name + " asks nothing now", Hint: "its question may have been answered already"}
+	}
+	body := &ConfirmedBody{Step: step.Name, Answered: true, Answer: o.Text, By: o.By}
+	if step.Confirm.Modes {
+		if body.Modes, err = parseModes(o.Text); err != nil {
+			return err
+		}
+	}
+	return m.by(o, KindConfirmed, body)
+}
+
+func parseModes(text string) ([]runbook.Mode, error) {
+	var modes []runbook.Mode
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		mode := runbook.Mode(word)
+		if !slices.Contains(runbook.Modes, mode) {
+			return nil, &RefusedOrder{Sentence: fmt.Sprintf("%q is no mode", word), Hint: fmt.Sprintf("modes are %v", runbook.Modes)}
+		}
+		if !slices.Contains(modes, mode) {
+			modes = append(modes, mode)
+		}
+	}
+	return modes, nil
+}
+
+func (m *Machine) note(o Order) error {
+	if o.Text == "" {
+		return &RefusedOrder{Sentence: "a note needs a text", Hint: "note TEXT"}
+	}
+	return m.by(o, KindNoted, &Noted{By: o.By, Text: o.Text})
+}
+
+// drift agrees on a value that somebody else wrote: adopt it, or put ours back.
+func (m *Machine) drift(o Order) error {
+	d := m.state.drifts[o.Step]
+	if d == nil {
+		return &RefusedOrder{Sentence: fmt.Sprintf("no drift of %q holds releases", o.Step), Hint: "name the control"}
+	}
+	body := *d
+	body.Decision = DriftAdopted
+	if o.Kind == OrderPutBack {
+		body.Decision = DriftPutBack
+	}
+	return m.by(o, KindDrifted, &body)
+}

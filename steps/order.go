@@ -1,0 +1,53 @@
+package steps
+
+// OrderKind is what a person can tell a run.
+type OrderKind string
+
+// The orders. Answer answers a confirm; Take takes a protecting step that was
+// skipped as not needed; Interrupt idles what adds load and stops the walk so that
+// it can be resumed.
+const (
+	OrderApprove   OrderKind = "approve"
+	OrderHold      OrderKind = "hold"
+	OrderRelease   OrderKind = "release"
+	OrderAbort     OrderKind = "abort"
+	OrderSkip      OrderKind = "skip"
+	OrderTake      OrderKind = "take"
+	OrderAnswer    OrderKind = "answer"
+	OrderNote      OrderKind = "note"
+	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
+	OrderPutBack   OrderKind = "put-back" // write a drifted value back
+	OrderInterrupt OrderKind = "interrupt"
+)
+
+// Order is one thing that a person tells a run.
+type Order struct {
+	Kind   OrderKind
+	Digest string // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
+	Step   string // skip, take, answer; the control for adopt and put-back
+	Text   string // the answer, the note or the reason
+	By     string
+}
+
+// RefusedOrder says why an order cannot be followed now. Nothing was recorded.
+type RefusedOrder struct{ Sentence, Hint string }
+
+func (e *RefusedOrder) Error() string { return e.Sentence }
+
+// Question is what the walk waits for a person to say. The zero Question asks nothing.
+type Question struct {
+	Step    string
+	Asks    string   // the question of a confirm, or "" for an approval
+	Modes   bool     // a confirm that takes modes
+	Else    string   // the answer that is taken when nobody answers
+	Offers  []Offer  // the approvals that can be given now, narrowest first
+	Planned *Planned // the plan that waits, for an approval
+}
+
+// Offer is one approval that a person can give now.
+type Offer struct {
+	Scope  Scope
+	Digest string
+	Word   string // what a person types to give it
+	Covers []Change
+}

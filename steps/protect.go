@@ -1,0 +1,199 @@
+package steps
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// protect walks the stages up to constrain-leaders. Nothing there waits: a question,
+// a call or a flip that cannot be made yet is left standing and the next brake goes.
+func (n *next) protect() Move {
+	if n.s.aborting != nil || n.s.stopping {
+		return nil
+	}
+	for stage := runbook.DeclareMode; stage <= runbook.ConstrainLeaders; stage++ {
+		plan := &n.doc.Stages[stage-1]
+		if n.s.Stage < stage {
+			return Write{Kind: KindStage, Body: &StageBody{Stage: stage.String(), Skip: plan.Skip}}
+		}
+		for i := range plan.Steps {
+			if move := n.protectStep(&plan.Steps[i]); move != nil {
+				return move
+			}
+		}
+	}
+	return nil
+}
+
+func (n *next) protectStep(step *runbook.Step) Move {
+	st := n.s.Step(step.Name)
+	if st.Phase == StepDone {
+		return nil
+	}
+	if len(step.Modes) > 0 && n.s.Undecided {
+		if st.Phase == "" {
+			return n.writeStep(step, StepDeferred, "waits for the declared modes")
+		}
+		return nil
+	}
+	if !n.applies(step) {
+		return n.skip(step, "none of its modes was declared", nil)
+	}
+	if st.Phase != StepEntered {
+		return n.writeStep(step, StepEntered, "")
+	}
+	if len(step.When) > 0 && !st.Judged {
+		return n.judgeOnce(step, st)
+	}
+	return n.protectAction(step, st)
+}
+
+func (n *next) protectAction(step *runbook.Step, st *StepState) Move {
+	switch {
+	case step.Flip != nil:
+		return n.protectFlip(step, st)
+	case step.Call != nil:
+		return n.call(step, st)
+	case step.Confirm != nil:
+		return n.confirm(step)
+	}
+	return n.writeStep(step, StepDone, "passed")
+}
+
+// applies reports whether a step is for one of the declared modes. When none was
+// declared, steps with modes run as if theirs were.
+func (n *next) applies(step *runbook.Step) bool {
+	if len(step.Modes) == 0 || len(n.s.Modes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(step.Modes, func(m runbook.Mode) bool { return slices.Contains(n.s.Modes, m) })
+}
+
+func (n *next) writeStep(step *runbook.Step, phase StepPhase, outcome string) Move {
+	body := &StepBody{Step: step.Name, Stage: step.Stage.String(), State: phase, Outcome: outcome}
+	if phase == StepEntered {
+		body.Why = step.Why
+	}
+	return Write{Kind: KindStep, Body: body}
+}
+
+func (n *next) skip(step *runbook.Step, reason string, findings []probes.Finding) Move {
+	return Write{Kind: KindSkipped, Body: &Skipped{Step: step.Name, Reason: reason, Findings: findings}}
+}
+
+// judgeOnce judges the when of a protecting step a single time: pass, it goes;
+// unknown, it goes blind; fail, it is not needed.
+func (n *next) judgeOnce(step *runbook.Step, st *StepState) Move {
+	w := n.s.whenWatch(step, "", "")
+	p, before := n.s.newest(probes.Asks(n.doc, w.Gate, "", ""), st.EnteredAt.Add(-w.Every))
+	if p == nil {
+		return n.s.pollFor(n.s.watches())
+	}
+	j := n.s.judge(w, p, before)
+	body := &Judged{Gate: w.ID, Step: step.Name, Verdict: j.Verdict.String(), Findings: j.Findings}
+	switch j.Verdict {
+	case probes.Pass:
+		body.Decision = DecisionGo
+	case probes.Unknown:
+		body.Decision = DecisionBlind
+	default:
+		return n.skip(step, "not needed", j.Findings)
+	}
+	return Write{Kind: KindJudged, Body: body}
+}
+
+// newest gives the latest poll with all answers that was seen after a moment, and the
+// one before it.
+func (s *State) newest(asks []probes.Ask, after time.Time) (p, before *poll) {
+	for i := len(s.polls) - 1; i >= 0; i-- {
+		if !s.polls[i].has(asks) {
+			continue
+		}
+		if p != nil {
+			return p, s.polls[i]
+		}
+		if s.polls[i].seenAt.Before(after) {
+			return nil, nil
+		}
+		p = s.polls[i]
+	}
+	return p, nil
+}
+
+// protectFlip puts on one brake: at once, by its plan, and without waiting for its
+// effect, which is owed.
+func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
+	to, more := n.protectRung(step, st)
+	if !more {
+		return n.protected(step, st)
+	}
+	c := n.doc.Control(step.Flip.Control)
+	live, _ := n.s.live(c)
+	t := targetFor(step.Name, PurposeFlip, c, live, &to)
+	if !n.due(t) {
+		return n.instead(step, st, t)
+	}
+	planned := n.s.freshPlan(t)
+	if planned == nil {
+		return MakePlan{Target: t, To: &to}
+	}
+	if planned.Plan.Direction == runbook.Releasing {
+		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+"; the tighter value stays", nil)
+	}
+	if n.asksApproval(step, planned) {
+		return nil
+	}
+	return ApplyFlip{Planned: planned, Blind: st.Blind}
+}
+
+// protectRung gives the value to flip to: the rungs of a protecting ladder follow each
+// other at once.
+func (n *next) protectRung(step *runbook.Step, st *StepState) (runbook.Value, bool) {
+	rungs := rungsOf(step.Flip)
+	for i := range rungs {
+		c := n.doc.Control(step.Flip.Control)
+		after := actions.Encode(rungs[i])
+		made := slices.ContainsFunc(n.s.flips, func(f *FlipState) bool {
+			return f.Target.Step == step.Name && f.Target.Purpose == PurposeFlip && f.Target.Control == c.Name && f.Target.To == after
+		})
+		if !made {
+			return rungs[i], true
+		}
+	}
+	return runbook.Value{}, false
+}
+
+// protected writes down what a brake that is on still owes, then that its step is done.
+func (n *next) protected(step *runbook.Step, st *StepState) Move {
+	if len(step.Expect) > 0 && !st.Owed {
+		return Write{Kind: KindOwed, Body: &OwedBody{Step: step.Name, Gate: "expect " + step.Name}}
+	}
+	outcome := "in force"
+	if st.Blind {
+		outcome = "in force, taken blind"
+	}
+	return n.writeStep(step, StepDone, outcome)
+}
+
+// instead starts a protecting step's else when Redis could not be reached, once; the
+// flip itself is tried again until it is made.
+func (n *next) instead(step *runbook.Step, st *StepState, t Target) Move {
+	if step.Else == nil || step.Else.Call == nil || st.Instead || !n.s.retries[t].unreachable {
+		return nil
+	}
+	return StartCall{Step: step.Name, Instead: true, Call: step.Else.Call}
+}
+
+// freshPlan gives the plan for a target as long as the live value is still the one
+// that it starts from.
+func (s *State) freshPlan(t Target) *Planned {
+	p := s.plans[t]
+	if p == nil || !equalRaw(p.Plan.Before, s.Control(t.Control).Raw) {
+		return nil
+	}
+	return p
+}

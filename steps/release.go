@@ -1,0 +1,199 @@
+package steps
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// release walks the stages from rank-warmth on, one step after another. Only here is
+// load added or a protection lifted.
+func (n *next) release() Move {
+	if n.s.aborting != nil {
+		return nil
+	}
+	for stage := runbook.RankWarmth; stage <= runbook.Reconcile; stage++ {
+		plan := &n.doc.Stages[stage-1]
+		if n.s.Stage < stage {
+			return n.enterRelease(plan)
+		}
+		for i := range plan.Steps {
+			if step := &plan.Steps[i]; n.s.Step(step.Name).Phase != StepDone {
+				return n.releaseStep(step)
+			}
+		}
+	}
+	return n.closing()
+}
+
+// enterRelease goes on to the next stage, unless the walk was told to stop before it.
+func (n *next) enterRelease(plan *runbook.StagePlan) Move {
+	through, limited := runbook.ParseStage(n.s.Begun.Through)
+	if !limited || plan.Stage <= through {
+		return Write{Kind: KindStage, Durable: true, Body: &StageBody{Stage: plan.Stage.String(), Skip: plan.Skip}}
+	}
+	if blocker := n.blocker(); blocker != "" && n.s.hold(causeThrough) == nil {
+		return n.block(blocker)
+	}
+	if n.s.hold(causeThrough) == nil {
+		return n.heldBy(causeThrough, "told to stop after "+through.String(), "rewarm resume "+n.s.Begun.Run)
+	}
+	return Stop{Ending: EndedInterrupted}
+}
+
+func (n *next) releaseStep(step *runbook.Step) Move {
+	st := n.s.Step(step.Name)
+	if !n.applies(step) {
+		return n.skip(step, "none of its modes was declared", nil)
+	}
+	if st.Phase != StepEntered {
+		return n.writeStep(step, StepEntered, "")
+	}
+	switch {
+	case step.Confirm != nil:
+		return n.confirm(step)
+	case step.Call != nil:
+		return n.releaseCall(step, st)
+	case step.Restore != nil:
+		return n.restore(step, st)
+	case step.Flip != nil:
+		return n.releaseFlip(step, st)
+	}
+	return n.gateAlone(step, st)
+}
+
+// gateAlone is a step that only waits for its gate.
+func (n *next) gateAlone(step *runbook.Step, st *StepState) Move {
+	if !n.green(step, st, "", "") {
+		return n.notGreen(step, st, "", "")
+	}
+	if blocker := n.blocker(); blocker != "" {
+		return n.block(blocker)
+	}
+	return n.writeStep(step, StepDone, "passed")
+}
+
+// releaseFlip takes the next rung, when it is time.
+func (n *next) releaseFlip(step *runbook.Step, st *StepState) Move {
+	if st.Awaiting != nil {
+		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
+	}
+	c := n.doc.Control(step.Flip.Control)
+	live, _ := n.s.live(c)
+	to, more := n.s.nextRung(step, st, c, live)
+	if !more {
+		return n.writeStep(step, StepDone, "in force")
+	}
+	return n.flip(step, st, targetFor(step.Name, PurposeFlip, c, live, &to), &to)
+}
+
+// flip makes one flip of a release stage. A plan that turns out to protect is a brake
+// and waits for nothing; any other waits for its gate, for everything that is owed or
+// held, and for its approval.
+func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Value) Move {
+	if !n.due(t) {
+		return n.block(fmt.Sprintf("%s: the flip is tried again shortly", step.Name))
+	}
+	planned := n.s.freshPlan(t)
+	if planned == nil {
+		return MakePlan{Target: t, To: to}
+	}
+	if planned.Plan.Direction == runbook.Protecting {
+		return ApplyFlip{Planned: planned}
+	}
+	from, number := n.s.numbers(t)
+	if !n.green(step, st, from, number) {
+		return n.notGreen(step, st, from, number)
+	}
+	if blocker := n.blocker(); blocker != "" {
+		return n.block(blocker)
+	}
+	if planned.Plan.Direction == runbook.Releasing && n.asksApproval(step, planned) {
+		return n.autoApproval()
+	}
+	return ApplyFlip{Planned: planned}
+}
+
+// green reports whether a release's when has passed often enough in a row.
+func (n *next) green(step *runbook.Step, st *StepState, from, to string) bool {
+	if len(step.When) == 0 {
+		return true
+	}
+	w := n.s.whenWatch(step, from, to)
+	return n.s.track(w).passes >= w.Passes
+}
+
+// notGreen says what the gate waits for, and holds when it has waited too long.
+func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move {
+	w := n.s.whenWatch(step, from, to)
+	n.block(n.waitingFor(w))
+	due := later(st.TargetAt, n.s.clearAt).Add(step.Timing.Timeout)
+	if len(n.s.holds) > 0 || n.blocker() != "" {
+		return nil
+	}
+	if due.After(n.now) {
+		n.wake(due)
+		return nil
+	}
+	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
+		"skip "+step.Name+" REASON, or abort")
+}
+
+// blocker says what stands before every release, "" when nothing does.
+func (n *next) blocker() string {
+	s := n.s
+	switch {
+	case s.Broken:
+		return "the log's disk is broken: protections may go on, releases may not"
+	case len(s.holds) > 0:
+		return "held: " + s.holds[0].Sentence
+	case len(s.open) > 0:
+		return fmt.Sprintf("the outcome of %s is not known yet", s.open[0].Target)
+	case len(s.toIdle) > 0:
+		return fmt.Sprintf("%s still has to go to its idle value", s.toIdle[0])
+	case s.RedisDown != "":
+		return "redis cannot be read: " + s.RedisDown
+	}
+	for step := range s.Doc.Steps() {
+		st := s.Step(step.Name)
+		if step.Stage.Protects() && st.Phase != StepDone {
+			return fmt.Sprintf("the protecting step %s is not done", step.Name)
+		}
+		if st.Owed {
+			return "owed: " + n.waitingFor(s.expectWatch(step, st))
+		}
+	}
+	return ""
+}
+
+// releaseCall is a call of a release stage: gated and approved like a flip.
+func (n *next) releaseCall(step *runbook.Step, st *StepState) Move {
+	if n.s.callOf(step.Name, false, false) == nil {
+		if move, ready := n.readyToCall(step, st, callChange(step, false)); !ready {
+			return move
+		}
+	}
+	return n.call(step, st)
+}
+
+// readyToCall reports whether a call may be started now.
+func (n *next) readyToCall(step *runbook.Step, st *StepState, c Change) (Move, bool) {
+	if !n.green(step, st, "", "") {
+		return n.notGreen(step, st, "", ""), false
+	}
+	if blocker := n.blocker(); blocker != "" {
+		return n.block(blocker), false
+	}
+	if n.asksApprovalOf(step, nil, []Change{c}, n.s.whenSince(step, "", "")) {
+		return n.autoApproval(), false
+	}
+	return nil, true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,108 @@
+package steps
+
+import (
+	"slices"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// restore lifts what was really flipped, one at a time, and takes the calls back. It
+// does not break into an exit that is counting: policy is restored after recovery,
+// or when the exit does not hold for another reason.
+func (n *next) restore(step *runbook.Step, st *StepState) Move {
+	if st.Awaiting != nil {
+		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
+	}
+	if n.s.followExit().counting() {
+		return n.block("the exit is holding; lifting goes on when its intervals have passed")
+	}
+	if lift, more := n.s.nextLift(step); more {
+		c := n.doc.Control(lift.Control)
+		to, err := decode(c, &lift.To)
+		if err != nil {
+			return n.block(err.Error())
+		}
+		return n.flip(step, st, lift, &to)
+	}
+	return n.undoCalls(step, st)
+}
+
+func (n *next) undoCalls(step *runbook.Step, st *StepState) Move {
+	for _, called := range n.s.toUndo() {
+		c := n.s.callOf(called.Name, true, false)
+		switch {
+		case c == nil:
+			move, ready := n.readyToCall(step, st, callChange(called, true))
+			if !ready {
+				return move
+			}
+			return StartCall{Step: called.Name, Undo: true, Call: called.Call}
+		case !c.Finished:
+			return n.block(called.Name + ": undoing its call has not ended")
+		case n.s.hold(causeCall(called.Name)) == nil:
+			return n.heldBy(causeCall(called.Name), called.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release")
+		}
+	}
+	return n.writeStep(step, StepDone, "restored")
+}
+
+// nextLift gives the next flip towards the steady values: controls in the order that
+// the runbook gives, the rest in reverse order of their first flip.
+func (s *State) nextLift(step *runbook.Step) (Target, bool) {
+	for _, name := range s.liftOrder(step) {
+		c := s.Doc.Control(name)
+		live, ok := s.live(c)
+		if !ok {
+			continue
+		}
+		if to, more := s.towardsSteady(c, live); more {
+			return targetFor(step.Name, PurposeRestore, c, live, &to), true
+		}
+	}
+	return Target{}, false
+}
+
+func (s *State) liftOrder(step *runbook.Step) []string {
+	var rest []string
+	for name, c := range s.controls {
+		if c.Ours && !slices.Contains(step.Restore.Order, name) {
+			rest = append(rest, name)
+		}
+	}
+	slices.SortFunc(rest, func(a, b string) int { return s.controls[b].Order - s.controls[a].Order })
+	var order []string
+	for _, name := range append(slices.Clone(step.Restore.Order), rest...) {
+		if c := s.controls[name]; c != nil && c.Ours && s.Doc.Control(name) != nil {
+			order = append(order, name)
+		}
+	}
+	return order
+}
+
+// towardsSteady gives the next value on a control's way back, if it is not there yet.
+func (s *State) towardsSteady(c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	goal, ok := s.goalOf(c, live)
+	if !ok || live.Equal(goal) {
+		return runbook.Value{}, false
+	}
+	for _, rung := range c.Back {
+		if c.Direction(live, rung) == runbook.Releasing && c.Direction(rung, goal) == runbook.Releasing {
+			return rung, true
+		}
+	}
+	return goal, true
+}
+
+// goalOf is where a control is taken back to: first from a harder brake to the step's
+// own value, then, if the control is temporary, to its steady value.
+func (s *State) goalOf(c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	for step := range s.Doc.Steps() {
+		if step.Flip == nil || step.Flip.Control != c.Name || !s.Step(step.Name).Harder {
+			continue
+		}
+		if c.Direction(live, step.Flip.To) == runbook.Releasing {
+			return step.Flip.To, true
+		}
+	}
+	return c.Steady, c.Temporary
+}

@@ -1,0 +1,279 @@
+package steps
+
+import (
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// State is a fold over the records of one run: everything that the walk knows.
+// Only the fold changes it. The walk, the terminal UI, the printers and the
+// reports all read the same one.
+type State struct {
+	Doc       *runbook.Document
+	Begun     Begun
+	BegunAt   time.Time
+	LastAt    time.Time // of the latest record, on our clock
+	Seq       uint64
+	Approve   ApproveMode // of the process that walks now
+	Stage     runbook.Stage
+	Modes     []runbook.Mode
+	Undecided bool // a confirm that chooses modes is still to be answered
+	Recovered *Recovered
+	Ending    Ending
+	Broken    bool // the log goes on somewhere else than on its disk
+	RedisDown string
+
+	steps     map[string]*StepState
+	controls  map[string]*ControlState
+	plans     map[Target]*Planned
+	open      []*Intended // without an outcome, oldest first
+	flips     []*FlipState
+	approvals []*ApprovalState
+	holds     []*HoldState
+	guards    map[string]bool // breached
+	confirms  map[string]*ConfirmState
+	calls     []*CallState
+	baselines map[string]float64
+	aborting  *OrderedBody
+	toIdle    []string // controls that add load and go to their dead man's value before anything is released
+	stopping  bool     // after idling the walk stops, to be resumed
+	drifts    map[string]*Drifted
+	putBack   map[string]bool
+	retries   map[Target]retry
+
+	polls    []*poll // the latest, oldest first
+	pollBase int     // how many polls came before polls[0]
+	partial  *poll   // a poll whose records are not complete yet
+	lastPoll time.Time
+	offset   time.Duration
+	clearAt  time.Time // when the last owed expectation ended
+	doneAt   time.Time // when the last step ended
+	tracks   map[trackKey]*track
+	exit     exitTrack
+}
+
+// StepPhase is how far a step has come.
+type StepPhase string
+
+// The phases of a step; the empty phase is not reached yet.
+const (
+	StepEntered  StepPhase = "entered"
+	StepDeferred StepPhase = "deferred" // waits for the declared modes; nothing waits for it but releases
+	StepDone     StepPhase = "done"
+)
+
+// StepState is what the records say about one step.
+type StepState struct {
+	Phase     StepPhase
+	Outcome   string
+	EnteredAt time.Time
+	Judged    bool // its when was judged once: go, or go blind
+	Blind     bool
+	Skipped   bool // not needed by its gate; a person may still take it
+	Rung      int  // rungs of the ladder that are behind
+	Failed    *string
+	Owed      bool
+	Awaiting  *FlipState // a release whose expectation is not judged yet
+	Harder    bool       // if_unmet was taken
+	TargetAt  time.Time  // when the present rung or lift became the next one
+	Undoing   *FlipState // has to be put back
+	Undone    bool       // was put back, and the hold that follows is not written yet
+	Instead   bool       // its else was started because Redis could not be reached
+}
+
+// ControlState is one control as the run knows it.
+type ControlState struct {
+	Known    bool
+	Raw      *string // as last seen in Redis; nil when the field is missing
+	Expected *string // what the run's last flip left there
+	Ours     bool    // the run has flipped it
+	Original *string // before the run's first flip
+	Since    time.Time
+	By       string
+	ReviewAt time.Time
+	Order    int // of its first flip
+}
+
+// FlipState is one settled flip.
+type FlipState struct {
+	Target   Target
+	Plan     actions.Plan
+	Digest   string
+	Version  int64
+	At       time.Time // on our clock
+	ServerAt time.Time // on the clock of Prometheus, after the read-back
+	Mark     time.Time // from when the service obeyed; zero until known
+	Settle   time.Duration
+	Nothing  bool
+	Undone   bool
+	Idled    bool
+}
+
+// ApprovalState is one approval and whether it still stands.
+type ApprovalState struct {
+	Approved
+	At   time.Time
+	Void bool
+}
+
+// HoldState is one hold that is on.
+type HoldState struct {
+	Held
+	Since time.Time
+}
+
+// ConfirmState is a question that was asked.
+type ConfirmState struct {
+	AskedAt  time.Time
+	Answered bool
+	Answer   string
+	By       string
+}
+
+// CallState is a call that was started.
+type CallState struct {
+	Called
+	StartedAt time.Time
+}
+
+type retry struct {
+	at          time.Time
+	tries       int
+	unreachable bool // Redis could not be reached
+}
+
+type poll struct {
+	at      time.Time // evaluation time
+	seenAt  time.Time // of the record, on our clock
+	answers map[probes.Ask]*probes.Answer
+}
+
+// Step gives the state of a step; never nil.
+func (s *State) Step(name string) *StepState {
+	st := s.steps[name]
+	if st == nil {
+		st = &StepState{}
+		s.steps[name] = st
+	}
+	return st
+}
+
+// Control gives the state of a control; never nil.
+func (s *State) Control(name string) *ControlState {
+	c := s.controls[name]
+	if c == nil {
+		c = &ControlState{}
+		s.controls[name] = c
+	}
+	return c
+}
+
+// Holds gives the holds that are on, oldest first.
+func (s *State) Holds() []*HoldState { return s.holds }
+
+// Flips gives every settled flip, in order.
+func (s *State) Flips() []*FlipState { return s.flips }
+
+// Breached reports whether a guard is breached now.
+func (s *State) Breached(guard string) bool { return s.guards[guard] }
+
+// Owed gives the steps whose expectation has not passed yet, in walk order.
+func (s *State) Owed() []string {
+	var owed []string
+	for step := range s.Doc.Steps() {
+		if st := s.steps[step.Name]; st != nil && st.Owed {
+			owed = append(owed, step.Name)
+		}
+	}
+	return owed
+}
+
+// Latest gives the newest answer to a question, nil when it was never asked.
+func (s *State) Latest(ask probes.Ask) *probes.Answer {
+	for i := len(s.polls) - 1; i >= 0; i-- {
+		if a := s.polls[i].answers[ask]; a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// latestFlip gives the run's last flip that changed something, nil before the first.
+func (s *State) latestFlip() *FlipState {
+	for i := len(s.flips) - 1; i >= 0; i-- {
+		if !s.flips[i].Nothing {
+			return s.flips[i]
+		}
+	}
+	return nil
+}
+
+func (s *State) hold(cause string) *HoldState {
+	for _, h := range s.holds {
+		if h.Cause == cause {
+			return h
+		}
+	}
+	return nil
+}
+
+// unmarked gives the highest version of which it is not known yet since when the
+// service obeys it, 0 when there is none.
+func (s *State) unmarked() int64 {
+	var version int64
+	for _, f := range s.flips {
+		if f.Mark.IsZero() && f.Version > version {
+			version = f.Version
+		}
+	}
+	return version
+}
+
+// live gives the value of a control as last seen.
+func (s *State) live(c *runbook.Control) (runbook.Value, bool) {
+	state := s.Control(c.Name)
+	if !state.Known {
+		return runbook.Value{}, false
+	}
+	value, err := decode(c, state.Raw)
+	return value, err == nil
+}
+
+// decode reads a raw value; a missing field is what the service does without it.
+func decode(c *runbook.Control, raw *string) (runbook.Value, error) {
+	if raw == nil {
+		return c.Absent, nil
+	}
+	return actions.Decode(c, *raw)
+}
+
+func equalRaw(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// Overrides gives every control that is not at its steady value and that this run
+// has flipped, in the order of the runbook.
+func (s *State) Overrides() []Override {
+	var list []Override
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		state := s.Control(c.Name)
+		value, ok := s.live(c)
+		if !state.Ours || ok && value.Equal(c.Steady) {
+			continue
+		}
+		shown := "unreadable"
+		if ok {
+			shown = c.Format(value)
+		}
+		list = append(list, Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady),
+			Since: state.Since, By: state.By, ReviewAt: state.ReviewAt})
+	}
+	return list
+}
