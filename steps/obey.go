@@ -40,11 +40,11 @@ func (m *Machine) Order(o Order) error {
 }
 
 // HoldFor holds releases for a cause that the driver knows: that nobody can be asked.
-func (m *Machine) HoldFor(cause, sentence, can string) error {
+func (m *Machine) HoldFor(cause, sentence string) error {
 	if m.state.hold(cause) != nil {
 		return nil
 	}
-	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can}, true)
+	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: "rewarm resume " + m.state.Begun.Run, Costs: m.state.costs()}, true)
 }
 
 func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }
