@@ -42,9 +42,11 @@ type walker struct {
 	line     int   // number of the line being looked at, from 1
 	offset   int64 // of that line
 
-	good    int64    // offset behind the last good record, with its newline
-	open    bool     // the last good record lacks its newline
-	skipped *skipped // bytes behind the last good record that are none
+	last       []byte // the last good line
+	lastLine   int
+	lastOffset int64
+	open       bool     // it lacks its newline
+	skipped    *skipped // bytes behind it that are no record
 
 	// visit sees every good record. The envelope is valid until it returns.
 	visit func(e envelope, hash digest) error
@@ -58,6 +60,17 @@ type skipped struct {
 	length int64
 	sum    hash.Hash
 	reason string
+
+	// altered is true when a line of it has its newline and is not merely cut.
+	altered bool
+}
+
+// damage says that what was skipped is no torn tail; nil when nothing was.
+func (s *skipped) damage(path string) error {
+	if s == nil {
+		return nil
+	}
+	return &DamagedError{Path: path, Line: s.line, Offset: s.offset, Reason: s.reason}
 }
 
 // Torn is the body of a record of kind torn: the bytes that were skipped.
@@ -103,7 +116,7 @@ func (w *walker) walk(r io.Reader) error {
 	if lines.Err() != nil {
 		return fmt.Errorf("read %s behind line %d: %w", show(w.path), w.line, lines.Err())
 	}
-	return nil
+	return w.finish()
 }
 
 // splitLines gives lines with their newline: whether the last one has it matters.
@@ -121,12 +134,12 @@ func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 func (w *walker) look(line []byte, closed bool) error {
 	e, err := parseEnvelope(line)
 	if err != nil {
-		if !closed || isCut(line) {
-			return w.skip(line, err.Error())
-		}
-		return w.damaged("%s", err)
+		return w.skip(line, closed, err.Error())
 	}
 	if err := w.follows(e); err != nil {
+		if damage := w.skipped.damage(w.path); damage != nil {
+			return damage
+		}
 		return err
 	}
 	if err := w.explained(e); err != nil {
@@ -134,11 +147,8 @@ func (w *walker) look(line []byte, closed bool) error {
 	}
 	hash := digest(sha256.Sum256(line))
 	w.end = link{seq: e.seq, hash: hash, t: e.t}
-	w.good = w.offset + int64(len(line))
-	w.open = !closed
-	if closed {
-		w.good++
-	}
+	w.last = append(w.last[:0], line...)
+	w.lastLine, w.lastOffset, w.open = w.line, w.offset, !closed
 	return w.visit(e, hash)
 }
 
@@ -169,10 +179,7 @@ func (w *walker) explained(e envelope) error {
 	s := w.skipped
 	w.skipped = nil
 	if string(e.kind) != kindTorn {
-		if s == nil {
-			return nil
-		}
-		return &DamagedError{Path: w.path, Line: s.line, Offset: s.offset, Reason: s.reason}
+		return s.damage(w.path)
 	}
 	if s == nil {
 		return w.damaged("a torn record, but the bytes it names are gone")
@@ -184,18 +191,37 @@ func (w *walker) explained(e envelope) error {
 	return nil
 }
 
-// skip adds a line to the torn tail. A tail that names another record before it
-// than the one that is there tells that that one was changed.
-func (w *walker) skip(line []byte, reason string) error {
-	if prev, ok := cutPrev(line); ok && w.skipped == nil && !w.anywhere && parseDigest(prev) != w.end.hash {
-		return w.damaged("the cut line does not follow the line before: one of the two lines was changed")
-	}
+// skip puts a line aside that is no record. What it is shows later: a torn record
+// may explain it. A cut line that names another record before it than the one
+// that is there tells that that one was changed.
+func (w *walker) skip(line []byte, closed bool, reason string) error {
 	if w.skipped == nil {
+		if prev, ok := cutPrev(line); ok && !w.anywhere && parseDigest(prev) != w.end.hash {
+			return w.damaged("the cut line does not follow the line before: one of the two lines was changed")
+		}
 		w.skipped = &skipped{line: w.line, offset: w.offset, sum: sha256.New(), reason: reason}
 	} else {
 		w.skipped.add([]byte{'\n'})
 	}
 	w.skipped.add(line)
+	if closed && !isCut(line) {
+		w.skipped.altered = true
+	}
+	return nil
+}
+
+// finish judges the end of a segment: the last record, which no other vouches
+// for, is decoded, and what was put aside must be a torn tail.
+func (w *walker) finish() error {
+	if w.skipped != nil && w.skipped.altered {
+		return w.skipped.damage(w.path)
+	}
+	if len(w.last) == 0 {
+		return nil
+	}
+	if _, err := ParseRecord(w.last); err != nil {
+		return &DamagedError{Path: w.path, Line: w.lastLine, Offset: w.lastOffset, Reason: err.Error()}
+	}
 	return nil
 }
 

@@ -1,0 +1,5 @@
+package audit
+
+import "errors"
+
+func childWithFullDisk(string) error { return errors.New("files cannot be limited here") }
