@@ -1,0 +1,107 @@
+package lab
+
+import "fmt"
+
+// check reports the first count that does not add up: every read that arrived
+// has ended or waits, every attempt was admitted or rejected, every admitted one
+// has ended or is inside, every key is in one place.
+func (m *model) check() error {
+	ended := 0
+	for _, n := range m.outcomes {
+		ended += n
+	}
+	if waiting := m.waiting(); m.arrived != ended+waiting {
+		return fmt.Errorf("%d reads arrived, but %d ended and %d wait", m.arrived, ended, waiting)
+	}
+	byBucket, byCell := 0, 0
+	for _, n := range m.byBucket {
+		byBucket += n
+	}
+	for _, c := range m.cells {
+		byCell += c.reads
+	}
+	if byBucket != m.arrived || byCell != m.arrived {
+		return fmt.Errorf("%d reads arrived, but %d by bucket and %d by cell", m.arrived, byBucket, byCell)
+	}
+	if err := m.origin.check(); err != nil {
+		return err
+	}
+	asked := 0
+	for _, n := range m.sources {
+		asked += n
+	}
+	if asked != m.origin.catalog.attempts {
+		return fmt.Errorf("%d attempts, but %d by source", m.origin.catalog.attempts, asked)
+	}
+	return m.checkCells()
+}
+
+func (o *origin) check() error {
+	inside := 0
+	for _, slot := range o.queue {
+		inside += slot.zombies
+		for _, b := range slot.batches {
+			if b.n < 0 || b.readers < 0 || b.readers > b.n {
+				return fmt.Errorf("a batch of %d attempts with %d readers", b.n, b.readers)
+			}
+			inside += b.n
+		}
+	}
+	if inside != o.inside {
+		return fmt.Errorf("%d attempts are inside, but %d are counted", inside, o.inside)
+	}
+	if err := o.catalog.check(o.inside); err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	for i, r := range o.reserved {
+		if err := r.check(r.inside); err != nil {
+			return fmt.Errorf("%s: %w", o.p.Reserved[i].Partition, err)
+		}
+	}
+	return nil
+}
+
+func (f flow) check(inside int) error {
+	if f.attempts != f.admitted+f.rejected {
+		return fmt.Errorf("%d attempts, but %d admitted and %d rejected", f.attempts, f.admitted, f.rejected)
+	}
+	if ended := f.completed + f.cancelled + f.late; f.admitted != ended+inside {
+		return fmt.Errorf("%d admitted, but %d ended and %d inside", f.admitted, ended, inside)
+	}
+	return nil
+}
+
+func (m *model) checkCells() error {
+	for _, c := range m.cells {
+		leaders := 0
+		for i, g := range c.groups {
+			leaders += g.cold + g.early
+			if err := g.check(); err != nil {
+				return fmt.Errorf("%s, group %d: %w", c.name, i, err)
+			}
+		}
+		if leaders != c.leaders {
+			return fmt.Errorf("%s has %d leaders, but counts %d", c.name, leaders, c.leaders)
+		}
+	}
+	return nil
+}
+
+func (g *group) check() error {
+	for _, n := range []int{g.fresh, g.pool.early.old, g.pool.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.cold, g.early, g.fetching, g.following, g.retries.waiting} {
+		if n < 0 {
+			return fmt.Errorf("a count is negative: %+v", *g.pool)
+		}
+	}
+	if n := g.fresh + g.pool.early.len() + g.lapsed.len() + g.bare; n != g.keys {
+		return fmt.Errorf("%d keys, but %d have a place", g.keys, n)
+	}
+	following := 0
+	for _, n := range g.followers {
+		following += n
+	}
+	if following != g.following {
+		return fmt.Errorf("%d followers, but %d are counted", following, g.following)
+	}
+	return nil
+}

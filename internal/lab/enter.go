@@ -1,0 +1,161 @@
+package lab
+
+// enterOrigin brings the attempts of one tick past the edge, where admission
+// stands, to the door of the origin, where there may be no room, and inside.
+// Within the admission limit refreshes come first, then reads that go past the
+// cache, then background jobs, and prewarm takes what is left.
+func (m *model) enterOrigin() {
+	leaders, past := m.offered()
+	work := m.jobs.take(float64(m.p.Background) / ticksPerSecond * m.orders.jobs)
+	fills := m.dueFills()
+
+	tokens := m.admission.take(m.orders.admission / ticksPerSecond)
+	e := entrance{m: m}
+	passing := 0
+	for i, n := range [edgeClasses]int{leaders, past + fills, work} {
+		admitted := m.admit(n, &tokens)
+		passing += admitted
+		e.edge[i] = m.apportion(admitted, n)
+	}
+	e.door = m.apportion(m.origin.room(), passing)
+	m.origin.knock(passing)
+
+	for i, c := range m.cells {
+		for j, g := range c.groups {
+			e.leaders(c, g, i, j)
+			e.past(g, i, j)
+		}
+	}
+	e.others(startup, fills, &e.edge[pastClass])
+	e.others(background, work, &e.edge[workClass])
+	m.startPrewarm(tokens)
+}
+
+const (
+	leaderClass = iota
+	pastClass
+	workClass
+	edgeClasses
+)
+
+// admit is how many of n attempts pass the edge. Processes that know no limit
+// let theirs pass; the others share the tokens.
+func (m *model) admit(n int, tokens *int) int {
+	free := m.freePart.split(n, m.orders.unlimited)
+	charged := min(n-free, *tokens)
+	*tokens -= charged
+	return free + charged
+}
+
+// offered counts what live reads ask of the origin in this tick.
+func (m *model) offered() (leaders, past int) {
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			leaders += g.turn.cold + g.turn.early
+			past += g.turn.bypass
+		}
+	}
+	return leaders, past
+}
+
+// entrance deals the room at the edge and at the door out to those who ask.
+type entrance struct {
+	m    *model
+	edge [edgeClasses]apportion
+	door apportion
+}
+
+// pass splits a batch into what gets inside, what the edge refuses and what the
+// door refuses, and counts them.
+func (e *entrance) pass(b batch, edge *apportion, readers *carry) (inside, atEdge, atDoor batch) {
+	m := e.m
+	m.sources[b.kind.source()] += b.n
+	m.origin.catalog.attempts += b.n
+	through := b.part(edge.deal(b.n), readers)
+	inside = through.part(e.door.deal(through.n), readers)
+	m.origin.catalog.rejected += b.n + through.n
+	m.origin.enter(m.tick, inside)
+	return inside, b, through
+}
+
+// leaders lets the refreshes of a group ask, and their followers with them.
+func (e *entrance) leaders(c *cell, g *group, i, j int) {
+	t := &g.turn
+	if t.cold > 0 {
+		led := g.cold + t.cold
+		b := batch{kind: coldRefresh, cell: i, group: j, n: t.cold, readers: t.readers}
+		inside, edge, door := e.pass(b, &e.edge[leaderClass], &g.readerPart)
+		g.cold += inside.n
+		c.leaders += inside.n
+		lost := g.followPart.split(t.joining, ratio(edge.n+door.n, led))
+		byEdge := g.edgePart.split(lost, ratio(edge.n, edge.n+door.n))
+		t.joining -= lost
+		e.m.fail(g, edge.readers+byEdge, rejected)
+		e.m.fail(g, door.readers+lost-byEdge, failed)
+	}
+	e.m.join(g, t.joining)
+	if t.early > 0 {
+		inside, _, _ := e.pass(batch{kind: earlyRefresh, cell: i, group: j, n: t.early}, &e.edge[leaderClass], &g.readerPart)
+		g.early += inside.n
+		c.leaders += inside.n
+	}
+}
+
+// join makes reads wait for a leader.
+func (m *model) join(g *group, n int) {
+	g.followers[m.tick%len(g.followers)] += n
+	g.following += n
+	m.joined += n
+}
+
+// past lets the reads of a group that go past the cache ask.
+func (e *entrance) past(g *group, i, j int) {
+	n := g.turn.bypass
+	if n == 0 {
+		return
+	}
+	_, edge, door := e.pass(batch{kind: bypass, cell: i, group: j, n: n, readers: n}, &e.edge[pastClass], &g.readerPart)
+	e.m.fail(g, edge.readers, rejected)
+	e.m.fail(g, door.readers, failed)
+}
+
+// others lets attempts ask that no read waits for.
+func (e *entrance) others(k kind, n int, edge *apportion) {
+	if n > 0 {
+		e.pass(batch{kind: k, n: n}, edge, &e.m.noReaders)
+	}
+}
+
+// startPrewarm fetches cold keys in the order of their rank, as the lowest
+// class: with the tokens that are left, and not while anything waits.
+func (m *model) startPrewarm(tokens int) {
+	n := m.prewarmPart.take(m.orders.prewarm / ticksPerSecond)
+	if m.orders.unlimited < 1 {
+		n = min(n, tokens)
+	}
+	n = min(n, m.origin.room())
+	if n <= 0 || m.origin.waited(m.tick) > ticks(m.p.PrewarmYields) {
+		return
+	}
+	started := 0
+	for j := range groupsOf(m.orders.depth) {
+		for i, c := range m.cells {
+			g := c.groups[j]
+			k := min(n-started, g.unfetched())
+			if k <= 0 {
+				continue
+			}
+			m.origin.enter(m.tick, batch{kind: prewarm, cell: i, group: j, n: k})
+			g.fetching += k
+			started += k
+		}
+	}
+	m.sources[warming] += started
+	m.origin.catalog.attempts += started
+	m.origin.knockMore(started)
+}
+
+// unfetched are the cold keys that neither prewarm nor a leader is fetching.
+func (g *group) unfetched() int {
+	return g.pool.cold() - g.fetching - distinct(g.pool.cold(), g.cold)
+}

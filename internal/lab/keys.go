@@ -1,0 +1,121 @@
+package lab
+
+// pool is where the keys of one group in one cell stand. Every key is in exactly
+// one place: fresh and not yet due for a refresh, fresh and due, lapsed with a
+// last-good copy outside the cell, or bare, without any copy.
+type pool struct {
+	keys   int
+	due    []int // fresh keys by the second at which an early refresh becomes due, a ring
+	fresh  int   // sum of due
+	early  ages  // fresh and due, by the second at which they became so
+	lapsed ages  // by the second at which they ceased to be fresh; old beyond the stale window
+	bare   int
+}
+
+// cold keys have no fresh value in the cell.
+func (p *pool) cold() int { return p.lapsed.len() + p.bare }
+
+// warm keys have one.
+func (p *pool) warm() int { return p.keys - p.cold() }
+
+// usable cold keys have a copy that may be served as declared stale.
+func (p *pool) usable() int { return p.lapsed.young }
+
+// life is how long keys stay in each place, in seconds.
+type life struct {
+	untilDue, dueToLapse int // without jitter
+	jitter               float64
+	copiesKept           int
+}
+
+func newLife(p *params) life {
+	soft := p.SoftTTL.Seconds()
+	return life{
+		untilDue:   int(soft * (1 - p.EarlyRefresh)),
+		dueToLapse: int(soft * p.EarlyRefresh),
+		jitter:     p.Jitter,
+		copiesKept: seconds(p.CopiesKept),
+	}
+}
+
+// longest is the longest time until a refresh becomes due.
+func (l life) longest() int { return int(float64(l.untilDue)*(1+l.jitter)) + 1 }
+
+// newPool makes a pool of fresh keys of all ages, as a service has that has run for long.
+func newPool(keys int, l life, second int, random func(n int) int) *pool {
+	p := &pool{keys: keys, fresh: keys, due: make([]int, l.longest()+1)}
+	for range keys {
+		whole := l.sample(random)
+		p.due[(second+1+random(whole))%len(p.due)]++
+	}
+	return p
+}
+
+// sample is one key's time until an early refresh becomes due, in seconds.
+func (l life) sample(random func(n int) int) int {
+	spread := int(2 * l.jitter * float64(l.untilDue))
+	return l.untilDue - spread/2 + random(spread+1)
+}
+
+// age moves keys along at the start of a second: due, lapsed, without a copy.
+func (p *pool) age(second, staleWindow int, l life) {
+	slot := second % len(p.due)
+	p.early.add(second, p.due[slot])
+	p.fresh -= p.due[slot]
+	p.due[slot] = 0
+	p.early.limit(second - l.dueToLapse)
+	p.lapsed.add(second, p.early.takeOld(p.early.old))
+	p.lapsed.limit(second - staleWindow)
+	p.bare += p.lapsed.dropBefore(second - l.copiesKept)
+}
+
+// renew makes n keys fresh that were taken from elsewhere in the pool.
+func (p *pool) renew(n, second int, l life, random func(n int) int) {
+	for range n {
+		p.due[(second+l.sample(random))%len(p.due)]++
+	}
+	p.fresh += n
+}
+
+// takeCold removes up to n cold keys, from those with and without a usable copy
+// in proportion, and says how many it got.
+func (p *pool) takeCold(n int, usable *carry) int {
+	n = min(n, p.cold())
+	young := min(usable.split(n, ratio(p.usable(), p.cold())), p.usable())
+	taken := p.lapsed.takeYoung(young)
+	taken += p.lapsed.takeOld(n - taken)
+	k := min(n-taken, p.bare)
+	p.bare -= k
+	taken += k
+	return taken + p.lapsed.takeYoung(n-taken)
+}
+
+// lose makes every fresh key lapsed, as if at the given second.
+func (p *pool) lose(second int) {
+	n := p.fresh + p.early.len()
+	clear(p.due)
+	p.fresh = 0
+	p.early = ages{}
+	p.lapsed.add(second, n)
+}
+
+// expire takes every key and every copy away.
+func (p *pool) expire() {
+	clear(p.due)
+	p.fresh, p.early, p.lapsed, p.bare = 0, ages{}, ages{}, p.keys
+}
+
+// invalidate makes up to n keys bare, fresh ones first: what an edit has
+// overtaken must not be served, not even as stale.
+func (p *pool) invalidate(n int, random func(n int) int) int {
+	taken := min(n, p.fresh)
+	for left, slot := taken, random(len(p.due)); left > 0; slot = (slot + 1) % len(p.due) {
+		k := min(left, p.due[slot])
+		p.due[slot] -= k
+		left -= k
+	}
+	p.fresh -= taken
+	taken += p.early.takeYoung(n - taken)
+	p.bare += taken
+	return taken
+}

@@ -1,0 +1,208 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/rewarm/rewarm/actions/controls"
+)
+
+// Options say how a lab begins.
+type Options struct {
+	// Seed makes two labs alike: the same seed gives the same metrics.
+	Seed uint64
+	// Start is the virtual time at which the lab is handed over; zero for a
+	// fixed day.
+	Start time.Time
+	// From is the time of day in the case at that moment, from 09:58 on; zero
+	// for 10:07:30, half a minute after the cell was lost.
+	From time.Duration
+	// ScrapeEvery is the distance of samples, whole multiples of 50 ms; zero for a second.
+	ScrapeEvery time.Duration
+}
+
+// Lab is the modelled service with Redis' protocol and Prometheus' HTTP
+// interface in front of it, in virtual time.
+type Lab struct {
+	clock  *Clock
+	redis  *miniredis.Miniredis
+	reader *controls.Reader
+	api    http.Handler
+
+	mu      sync.Mutex // held while time moves
+	world   *world
+	touched atomic.Bool // a client has spoken to Redis since the last refresh
+	calls   []string
+}
+
+// New lets the case happen up to Options.From and hands the lab over.
+func New(o Options) (*Lab, error) {
+	if o.Start.IsZero() {
+		o.Start = time.Date(2026, 11, 29, 10, 7, 30, 0, time.UTC)
+	}
+	w, err := newWorld(o)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{world: w, redis: miniredis.NewMiniRedis()}
+	l.redis.SetTime(o.Start)
+	l.redis.ClockTTL(true)
+	l.clock = &Clock{lab: l, now: o.Start}
+	l.reader, err = controls.NewReader(controls.ReaderOptions{
+		Service: service, URL: "redis://lab", Dial: l.dialOwn,
+		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: l.clock.Now,
+	})
+	if err == nil {
+		err = l.reader.Refresh(context.Background())
+	}
+	if err != nil {
+		l.redis.Close()
+		return nil, fmt.Errorf("the lab's reader: %w", err)
+	}
+	w.obey(l.reader)
+	l.api = newAPI(w.store, w.scrapeEvery, l.clock.Now)
+	return l, nil
+}
+
+// Close ends the lab's Redis.
+func (l *Lab) Close() {
+	_ = l.reader.Close()
+	l.redis.Close()
+}
+
+// Clock is the lab's time.
+func (l *Lab) Clock() *Clock { return l.clock }
+
+// nextTick is when the model moves next.
+func (l *Lab) nextTick() time.Time { return l.world.now.Add(tickLength) }
+
+// tick moves the model on by one tick, to the given time. The reader asks Redis
+// when a client has spoken to it, and otherwise once a second, for that is all
+// that can have changed.
+func (l *Lab) tick(ctx context.Context, now time.Time) error {
+	l.redis.SetTime(now)
+	if l.touched.Swap(false) || l.world.atSecond() {
+		if err := l.reader.Refresh(ctx); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	l.world.tick()
+	return nil
+}
+
+// DialRedis connects to the lab's Redis; network and address do not matter.
+func (l *Lab) DialRedis(_ context.Context, _, _ string) (net.Conn, error) {
+	c, err := l.redis.Dial()
+	if err != nil {
+		return nil, err
+	}
+	return &watched{c, &l.touched}, nil
+}
+
+// dialOwn connects the lab's own reader.
+func (l *Lab) dialOwn(context.Context, string, string) (net.Conn, error) { return l.redis.Dial() }
+
+// watched notes that something was said on a connection.
+type watched struct {
+	net.Conn
+	touched *atomic.Bool
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	w.touched.Store(true)
+	return n, err
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	w.touched.Store(true)
+	return n, err
+}
+
+// Transport answers Prometheus' HTTP interface without a network; the host of
+// the URL does not matter.
+func (l *Lab) Transport() http.RoundTripper { return transport{l.api} }
+
+type transport struct{ handler http.Handler }
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	own := *r
+	if r.Body != nil {
+		defer r.Body.Close()
+	} else {
+		own.Body = http.NoBody
+	}
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, &own)
+	return &http.Response{
+		Status:     fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
+		StatusCode: w.status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        w.header,
+		Body:          io.NopCloser(&w.body),
+		ContentLength: int64(w.body.Len()),
+		Request:       r,
+	}, nil
+}
+
+// recorder keeps what a handler writes.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// Metrics is the service's page of metrics, with job and instance, to be
+// scraped with honor_labels.
+func (l *Lab) Metrics() http.Handler { return metricsHandler{&l.mu, l.world} }
+
+// Call answers an action of a runbook that would run a command or ask a URL:
+// the lab records it, and nothing is executed. Its operators obey `deployctl
+// freeze` and `deployctl thaw`.
+func (l *Lab) Call(args ...string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(args) >= 2 && args[0] == "deployctl" {
+		switch args[1] {
+		case "freeze":
+			l.world.model.ops.frozen = true
+		case "thaw":
+			l.world.model.ops.frozen = false
+		}
+	}
+	call := fmt.Sprintf("%q", args)
+	l.calls = append(l.calls, call)
+	return "the lab recorded " + strings.Trim(call, "[]") + ", nothing was executed"
+}
+
+// Calls lists what Call recorded, oldest first.
+func (l *Lab) Calls() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.calls...)
+}
+
+// Check reports the first count of the model that does not add up.
+func (l *Lab) Check() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.world.model.check()
+}

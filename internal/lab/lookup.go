@@ -1,0 +1,215 @@
+package lab
+
+import "math"
+
+// lookUp lets the reads of one tick arrive and answers those that can be
+// answered at once. The rest is left in each group's turn.
+func (m *model) lookUp() {
+	m.addRetryTokens()
+	arrivals := m.reads.deal()
+	for i, c := range m.cells {
+		c.recent = 0
+		for j, g := range c.groups {
+			n := arrivals[i][j]
+			m.arrived += n
+			m.byBucket[bucketOf(j)] += n
+			c.reads += n
+			routed := g.routedPart.split(n, m.orders.routed[i])
+			m.turnAway(g, n-routed)
+			m.lookUpGroup(c, g, routed+m.dueRetries(g, routed))
+		}
+	}
+}
+
+// turnAway answers reads that may not look up in their cell: with the last-good
+// copy, declared stale, or with a refusal. They never reach the origin.
+func (m *model) turnAway(g *group, n int) {
+	old := g.keys - g.warm() - g.usable()
+	refused := g.answerPart.split(n, ratio(old, g.keys))
+	m.serveStale(g, n-refused)
+	m.end(rejected, refused)
+}
+
+// serveStale counts reads served from last-good copies, and how many of those
+// were older than the class approves.
+func (m *model) serveStale(g *group, n int) {
+	if n == 0 {
+		return
+	}
+	m.end(declaredStale, n)
+	approved := seconds(m.p.ApprovedAge)
+	if m.orders.staleWindow() <= approved {
+		return
+	}
+	beyond := 0
+	g.lapsed.each(func(second, keys int) {
+		if age := m.second() - second; age > approved && age <= m.orders.staleWindow() {
+			beyond += keys
+		}
+	})
+	m.violating += g.violatePart.split(n, ratio(beyond, g.usable()))
+}
+
+// lookUpGroup answers n reads that may look up, and says what they ask for.
+func (m *model) lookUpGroup(c *cell, g *group, n int) {
+	g.turn = turn{}
+	if n == 0 {
+		return
+	}
+	cold := g.coldPart.split(n, ratio(g.pool.cold(), g.keys))
+	local := m.localShare(g, n)
+	hits := n - cold
+	m.end(fresh, hits)
+	due := g.earlyPart.split(hits, ratio(g.pool.early.len(), g.warm()))
+	stale := g.stalePart.split(cold, ratio(g.usable(), g.pool.cold()))
+	m.serveStale(g, stale)
+	absorbed := g.localPart.split(hits+stale, local)
+	c.countLookups(hits, stale, cold-stale, absorbed)
+
+	g.turn.blocked = cold - stale
+	g.turn.demand = g.turn.blocked + int(float64(stale)*(1-local)+0.5)
+	g.turn.wantCold = wanted(g.turn.demand, g.pool.cold(), m.domains(), g.cold, &g.wantCold)
+	g.turn.wantEarly = wanted(due, g.pool.early.len(), m.domains(), g.early, &g.wantEarly)
+}
+
+// countLookups counts the lookups that reached the cell; the processes' local
+// tier absorbs some of those that have an answer.
+func (c *cell) countLookups(hits, stale, misses, absorbed int) {
+	answered := hits + stale
+	kept := absorbed
+	if answered > 0 {
+		kept = absorbed * hits / answered
+	}
+	c.hits += hits - kept
+	c.stales += stale - (absorbed - kept)
+	c.misses += misses
+	c.recent += answered - absorbed + misses
+}
+
+// localShare is the part of the lookups that find a copy in their own process:
+// one lookup in each process and each life of a local copy does not.
+func (m *model) localShare(g *group, n int) float64 {
+	if m.orders.local <= 0 {
+		return 0
+	}
+	perSecond := float64(n*ticksPerSecond) / float64(g.keys) / float64(len(m.fleet.delays))
+	expected := perSecond * m.orders.local
+	return expected / (1 + expected)
+}
+
+// domains is the number of coalescing domains.
+func (m *model) domains() int {
+	return (len(m.fleet.delays) + m.p.PerDomain - 1) / m.p.PerDomain
+}
+
+// wanted is how many lookups become leaders when they fall evenly on the keys
+// in all coalescing domains, of which some already have a leader on the way. A
+// lookup where nothing is on the way always wants to lead.
+func wanted(lookups, keys, domains, onTheWay int, c *carry) int {
+	if lookups == 0 || keys == 0 {
+		return 0
+	}
+	places := float64(keys * domains)
+	free := max(0, places-float64(onTheWay))
+	n := c.take(free * -math.Expm1(-float64(lookups)/places))
+	if onTheWay == 0 {
+		n = max(n, 1)
+	}
+	return min(n, lookups)
+}
+
+// grantLeaders gives out the slots for refreshes, up to the caps of each cell
+// and of the region, and decides what the reads without a value do: lead, follow,
+// go past the cache, or be refused.
+func (m *model) grantLeaders() {
+	slots := m.leaderSlots()
+	for i, c := range m.cells {
+		deal := m.apportion(slots[i], c.wanted())
+		for _, g := range c.groups {
+			t := &g.turn
+			t.cold = deal.deal(t.wantCold)
+			t.early = deal.deal(t.wantEarly)
+			m.assign(g)
+			m.expire(g)
+		}
+	}
+}
+
+// leaderSlots is how many refreshes each cell may start.
+func (m *model) leaderSlots() (slots [cellCount]int) {
+	total := 0
+	for i, c := range m.cells {
+		slots[i] = min(c.wanted(), max(0, int(m.orders.perCell)-c.leaders))
+		total += slots[i]
+	}
+	deal := m.apportion(max(0, int(m.orders.perRegion)-m.leaders()), total)
+	for i := range slots {
+		slots[i] = deal.deal(slots[i])
+	}
+	return slots
+}
+
+// wanted is how many refreshes the lookups of this tick want to lead.
+func (c *cell) wanted() int {
+	n := 0
+	for _, g := range c.groups {
+		n += g.turn.wantCold + g.turn.wantEarly
+	}
+	return n
+}
+
+// leaders is the number of refreshes on their way in the region.
+func (m *model) leaders() int {
+	n := 0
+	for _, c := range m.cells {
+		n += c.leaders
+	}
+	return n
+}
+
+// assign splits the reads without a value into leaders, followers and those for
+// whom there is neither.
+func (m *model) assign(g *group) {
+	t := &g.turn
+	if t.blocked == 0 {
+		return
+	}
+	t.readers = min(t.cold, g.leadPart.split(t.cold, ratio(t.blocked, t.demand)), t.blocked)
+	rest := t.blocked - t.readers
+	unled := rest
+	if g.cold+t.cold > 0 {
+		places := float64(g.pool.cold() * m.domains())
+		free := max(0, places-float64(g.cold)) / places
+		unled = g.unledPart.split(rest, free*(1-ratio(t.cold, t.wantCold)))
+	}
+	t.joining = rest - unled
+	m.goPast(g, unled, rejected)
+}
+
+// goPast sends reads past the cache, in the processes that do so, and refuses the others.
+func (m *model) goPast(g *group, n int, otherwise outcome) int {
+	past := g.bypassPart.split(n, m.orders.bypass)
+	g.turn.bypass += past
+	m.fail(g, n-past, otherwise)
+	return past
+}
+
+// expire ends the wait of followers at their deadline.
+func (m *model) expire(g *group) {
+	if g.following == 0 {
+		return
+	}
+	deadline := max(1, min(m.orders.followerTicks(), len(g.followers)-1))
+	for age := deadline; age < len(g.followers); age++ {
+		slot := &g.followers[(m.tick-age)%len(g.followers)]
+		n := *slot
+		if n == 0 {
+			continue
+		}
+		*slot = 0
+		g.following -= n
+		past := m.goPast(g, n, failed)
+		m.released += past
+		m.timedOut += n - past
+	}
+}

@@ -1,0 +1,268 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rewarm/rewarm/actions/controls"
+)
+
+// newPage declares the metrics of the service. All of them are there from the
+// start, counters at 0.
+func newPage(m *model, overrides func() []controls.Override) *page {
+	p := &page{}
+	p.reads(m)
+	p.cells(m)
+	p.leaders(m)
+	p.attempts(m)
+	p.originState(m)
+	p.staleness(m)
+	p.fleet(m)
+	p.overrides(m, overrides)
+	return p
+}
+
+func (p *page) reads(m *model) {
+	f := p.counter("catalog_reads_total", "Logical product-detail reads that ended, by outcome.")
+	for i, name := range outcomeNames {
+		f.count(&m.outcomes[i], "outcome", name)
+	}
+	f = p.counter("catalog_reads_by_rank_total", "Logical reads that arrived, by popularity of their key.")
+	for i, name := range bucketNames {
+		f.count(&m.byBucket[i], "bucket", name)
+	}
+	f = p.counter("catalog_cell_reads_total", "Logical reads that arrived, by home cell, routed there or not.")
+	for _, c := range m.cells {
+		f.count(&c.reads, "cell", c.name)
+	}
+}
+
+func (p *page) cells(m *model) {
+	lookups := p.counter("catalog_cache_attempts_total", "Lookups in a cell, by result.")
+	cpu := p.gauge("catalog_cell_cpu_ratio", "CPU of a cell in use.")
+	used := p.gauge("catalog_cell_memory_used_bytes", "Memory of a cell in use.")
+	limit := p.gauge("catalog_cell_memory_limit_bytes", "Memory that a cell may use.")
+	evicted := p.counter("catalog_cell_evictions_total", "Values that a cell dropped for lack of memory.")
+	connections := p.gauge("catalog_cell_connections", "Connections from processes to a cell.")
+	keys := p.gauge("catalog_warm_key_coverage_ratio", "Keys of a cell that have a fresh value there.")
+	reads := p.gauge("catalog_warm_read_coverage_ratio", "Reads of a cell whose key has a fresh value there.")
+	generation := p.gauge("catalog_cache_generation", "Times that a cell was built up from empty.")
+	for i, c := range m.cells {
+		lookups.count(&c.hits, "cell", c.name, "result", "hit")
+		lookups.count(&c.stales, "cell", c.name, "result", "stale")
+		lookups.count(&c.misses, "cell", c.name, "result", "miss")
+		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.CellSpeed)) }, "cell", c.name)
+		used.add(func() float64 { return float64(c.warmKeys() * m.p.ValueSize) }, "cell", c.name)
+		limit.add(func() float64 { return float64(c.keys()*m.p.ValueSize) * m.p.CellSpare }, "cell", c.name)
+		evicted.add(func() float64 { return 0 }, "cell", c.name)
+		connections.add(func() float64 { return float64(len(m.fleet.delays)) }, "cell", c.name)
+		keys.add(func() float64 { return ratio(c.warmKeys(), c.keys()) }, "cell", c.name)
+		reads.add(func() float64 { return m.readCoverage(i) }, "cell", c.name)
+		generation.count(&c.generation, "cell", c.name)
+	}
+}
+
+func (c *cell) keys() int {
+	n := 0
+	for _, g := range c.groups {
+		n += g.keys
+	}
+	return n
+}
+
+func (c *cell) warmKeys() int {
+	n := 0
+	for _, g := range c.groups {
+		n += g.warm()
+	}
+	return n
+}
+
+// readCoverage is the part of a cell's reads whose key is warm.
+func (m *model) readCoverage(cell int) float64 {
+	warm, all := 0.0, 0.0
+	for i, g := range m.cells[cell].groups {
+		w := float64(m.reads.weight[cell][i])
+		all += w
+		warm += w * ratio(g.warm(), g.keys)
+	}
+	return warm / all
+}
+
+func (p *page) leaders(m *model) {
+	f := p.gauge("catalog_refresh_leaders", "Refreshes on their way, by cell.")
+	for _, c := range m.cells {
+		f.count(&c.leaders, "cell", c.name)
+	}
+	p.histogram("catalog_refresh_leader_seconds", "How long refresh leaders took, answered or not.").observe(&m.refreshTimes)
+	p.counter("catalog_coalesced_followers_total", "Reads that followed a leader: served its value, refused at their deadline, or sent to the origin there.").
+		count(&m.served, "result", "served").count(&m.timedOut, "result", "timeout").count(&m.released, "result", "released")
+	p.gauge("catalog_retry_waiters", "Reads that wait for another try.").add(func() float64 { return float64(m.retrying()) })
+}
+
+func (m *model) retrying() int {
+	n := 0
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			n += g.retries.waiting
+		}
+	}
+	return n
+}
+
+func (p *page) attempts(m *model) {
+	f := p.counter("catalog_origin_attempts_total", "Attempts of the catalog class at the origin, refused ones too, by who asked.")
+	for i, name := range sourceNames {
+		f.count(&m.sources[i], "source", name)
+	}
+	ends := []struct {
+		name, help string
+		count      func(*flow) *int
+	}{
+		{"admitted", "Attempts that the origin took in.", func(f *flow) *int { return &f.admitted }},
+		{"rejected", "Attempts refused by admission or for lack of room.", func(f *flow) *int { return &f.rejected }},
+		{"completed", "Attempts completed while their client waited.", func(f *flow) *int { return &f.completed }},
+		{"cancelled", "Attempts dropped after their client had gone.", func(f *flow) *int { return &f.cancelled }},
+		{"late", "Attempts completed after their client had gone; they warm nothing.", func(f *flow) *int { return &f.late }},
+	}
+	for _, end := range ends {
+		f := p.counter("catalog_origin_"+end.name+"_total", end.help)
+		f.count(end.count(&m.origin.catalog), "partition", "catalog")
+		for i := range m.origin.reserved {
+			f.count(end.count(&m.origin.reserved[i].flow), "partition", m.p.Reserved[i].Partition)
+		}
+	}
+}
+
+func (p *page) originState(m *model) {
+	f := p.gauge("catalog_origin_reserved_rate", "Attempts a second that are reserved for a partition and offered by it.")
+	for _, r := range m.p.Reserved {
+		f.add(func() float64 { return float64(r.Rate) }, "partition", r.Partition)
+	}
+	p.gauge("catalog_origin_queue_depth", "Attempts of the catalog class that wait for a connection.").
+		add(func() float64 { return float64(m.origin.pending()) })
+	p.gauge("catalog_origin_queue_age_seconds", "How long the oldest attempt has waited for its turn.").
+		add(func() float64 { return toSeconds(m.origin.waited(m.tick)) })
+	p.gauge("catalog_origin_connections", "Connections of the catalog class, by state.").
+		add(func() float64 { return float64(m.origin.inside - m.origin.pending()) }, "state", "active").
+		add(func() float64 { return float64(m.origin.connections() - m.origin.inside + m.origin.pending()) }, "state", "idle").
+		add(func() float64 { return float64(m.origin.pending()) }, "state", "pending")
+	h := p.histogram("catalog_origin_service_seconds", "Time that the origin worked on completed attempts, by cost class.")
+	for i, class := range costNames {
+		h.observe(&m.serviceTimes[i], "class", class)
+	}
+}
+
+// connections is how many attempts of the class the origin works on at a time.
+func (o *origin) connections() int {
+	return int(float64(o.p.Knee) * o.p.Service.Seconds())
+}
+
+// pending is how many wait for a connection.
+func (o *origin) pending() int { return max(0, o.inside-o.connections()) }
+
+// The classes of values. Only the first has copies that may be served stale.
+var classes = []string{"product-detail", "price", "recall", "authorization", "inventory"}
+
+func (p *page) staleness(m *model) {
+	f := p.counter("catalog_stale_violations_total", "Reads served a copy that their class forbids or that is older than it approves.")
+	for i, class := range classes {
+		if i == 0 {
+			f.count(&m.violating, "class", class)
+			continue
+		}
+		f.add(func() float64 { return 0 }, "class", class)
+	}
+	p.counter("catalog_stale_unmarked_total", "Stale copies served without a mark.").add(func() float64 { return 0 })
+	f = p.summary("catalog_stale_runway_seconds", "How long lapsed keys can still be served declared stale; the whole window where none has lapsed.")
+	for _, q := range []float64{0.1, 0.5, 0.9} {
+		f.add(func() float64 { return m.runway(q) }, "class", classes[0], "quantile", fmt.Sprint(q))
+	}
+	p.gauge("catalog_refresh_lag_seconds", "How long keys have been lapsed without a refresh, in the mean.").add(m.refreshLag)
+	p.counter("catalog_invalidations_total", "Keys invalidated.").count(&m.removed[0], "kind", "single").count(&m.removed[1], "kind", "bulk")
+	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").add(func() float64 { return 0 }, "version", "7")
+}
+
+// lapsedBySecond counts the lapsed keys of all cells by when they lapsed, oldest first.
+func (m *model) lapsedBySecond() (counts []aged, total int) {
+	oldest := m.second() - seconds(m.p.CopiesKept) - 1
+	bySecond := make([]int, m.second()-oldest+1)
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			g.lapsed.each(func(second, n int) { bySecond[max(0, second-oldest)] += n })
+		}
+	}
+	for i, n := range bySecond {
+		if n > 0 {
+			counts = append(counts, aged{oldest + i, n})
+			total += n
+		}
+	}
+	return counts, total
+}
+
+// runway is how long the given part of the lapsed keys can still be served at most.
+func (m *model) runway(quantile float64) float64 {
+	window := m.orders.stale
+	counts, total := m.lapsedBySecond()
+	if total == 0 {
+		return window
+	}
+	below := 0
+	at := counts[len(counts)-1]
+	for _, c := range counts {
+		if below += c.n; float64(below) >= quantile*float64(total) {
+			at = c
+			break
+		}
+	}
+	return max(0, window-float64(m.second()-at.second))
+}
+
+func (m *model) refreshLag() float64 {
+	counts, total := m.lapsedBySecond()
+	if total == 0 {
+		return 0
+	}
+	sum := 0
+	for _, c := range counts {
+		sum += c.n * (m.second() - c.second)
+	}
+	return float64(sum) / float64(total)
+}
+
+// fleet declares what every process reports of itself.
+func (p *page) fleet(m *model) {
+	up := p.gauge("up", "Whether a process can be scraped.")
+	version := p.gauge("rewarm_controls_version", "Version of the controls that a process obeys.")
+	join := func() {
+		for i := len(up.series); i < len(m.fleet.delays); i++ {
+			name := fmt.Sprintf("catalog-%03d", i+1)
+			s := up.addSeries("", name, func() float64 { return 1 })
+			v := version.addSeries("", name, func() float64 { return float64(m.fleet.version(i)) }, "service", service)
+			if p.added != nil {
+				p.added(up, s)
+				p.added(version, v)
+			}
+		}
+	}
+	join()
+	m.fleet.joined = join
+}
+
+// overrides declares what the reader reports about controls that are not at
+// their steady value. A control is there from its first flip on.
+func (p *page) overrides(m *model, list func() []controls.Override) {
+	f := p.gauge("rewarm_control_override_seconds", "How long a control has not been at its steady value; 0 when it is.")
+	for _, control := range slices.Sorted(maps.Keys(absent())) {
+		f.add(func() float64 {
+			for _, o := range list() {
+				if o.Control == control {
+					return o.For.Seconds()
+				}
+			}
+			return 0
+		}, "service", service, "control", control)
+	}
+}

@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// outcome is how a read ends.
+type outcome int
+
+const (
+	fresh outcome = iota
+	declaredStale
+	rejected
+	failed
+	outcomeCount
+)
+
+var outcomeNames = [outcomeCount]string{"fresh", "declared_stale", "rejected", "error"}
+
+// model is the catalog service. It moves in ticks, knows no clock but its own,
+// and every count in it is a whole number that adds up (see check).
+type model struct {
+	p      *params
+	life   life
+	rand   *rand.Rand
+	tick   int // since midnight of the day of the case
+	reads  *schedule
+	cells  [cellCount]*cell
+	origin *origin
+	fleet  *fleet
+	orders *orders
+	ops    operators
+
+	arrived   int // reads so far
+	outcomes  [outcomeCount]int
+	byBucket  [4]int // arrived reads
+	violating int    // reads that were served a copy older than approved
+	sources   [sourceCount]int
+	joined    int    // followers so far
+	served    int    // followers that got their leader's value
+	timedOut  int    // followers that were refused at their deadline
+	released  int    // followers that went to the origin at their deadline
+	removed   [2]int // invalidated keys, single and bulk
+	bulkLeft  int    // keys that the bulk import under way still invalidates
+
+	retryTokens float64 // tries left in the budget
+	filling     int     // attempts that new processes still have to make
+	fillRate    float64 // attempts of theirs in a tick
+
+	jobs, admission, fills, freePart, prewarmPart, noReaders carry
+
+	refreshTimes histogram              // refresh leaders, in seconds
+	serviceTimes [costClasses]histogram // origin, in seconds
+}
+
+// source says for whom the origin is asked.
+type attemptSource int
+
+const (
+	live attemptSource = iota
+	warming
+	working
+	sourceCount
+)
+
+var sourceNames = [sourceCount]string{"live", "prewarm", "background"}
+
+func (k kind) source() attemptSource {
+	switch k {
+	case prewarm:
+		return warming
+	case background:
+		return working
+	}
+	return live
+}
+
+// cell is one cache cell.
+type cell struct {
+	name       string
+	reads      int // arrived reads whose home it is
+	hits       int
+	misses     int
+	stales     int // lookups answered with a last-good copy
+	leaders    int // refreshes on their way
+	recent     int // lookups in the last tick
+	generation int
+	groups     [groupCount]*group
+}
+
+// group is the keys of one popularity in one cell, and the reads that wait for them.
+type group struct {
+	*pool
+	cold, early int   // refreshes on their way, by leaders
+	fetching    int   // and by prewarm
+	followers   []int // ring by tick of joining
+	following   int
+	retries     retries
+
+	// What is left over from splitting this group's counts.
+	routedPart, coldPart, earlyPart, stalePart, localPart    carry
+	wantCold, wantEarly, leadPart, unledPart, followPart     carry
+	usablePart, bypassPart, edgePart, readerPart, answerPart carry
+	violatePart                                              carry
+
+	turn turn
+}
+
+// turn is what one tick asks of a group.
+type turn struct {
+	demand      int // cold lookups that would lead a refresh
+	blocked     int // of those, reads with nothing to serve
+	wantCold    int
+	wantEarly   int
+	cold, early int // leaders that were granted a slot
+	readers     int // of the cold leaders, those with a read waiting
+	joining     int // reads that wait for a leader
+	bypass      int // reads that go to the origin themselves
+}
+
+func newModel(p *params, seed uint64) *model {
+	m := &model{
+		p:            p,
+		life:         newLife(p),
+		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
+		tick:         ticks(burnIn),
+		reads:        newSchedule(p, p.IdleShare, nil),
+		origin:       newOrigin(p),
+		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
+	}
+	for i := range m.serviceTimes {
+		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+	}
+	m.fleet = newFleet(p, m.rand.IntN)
+	m.fleet.start(steady{})
+	for i, c := range p.Cells {
+		m.cells[i] = m.newCell(c)
+	}
+	return m
+}
+
+func (m *model) newCell(c cellParams) *cell {
+	n := &cell{name: c.Name, generation: 1}
+	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
+		pool := newPool(keys, m.life, m.second(), m.rand.IntN)
+		n.groups[i] = &group{
+			pool:      pool,
+			followers: make([]int, ticksPerSecond*maxFollowSeconds),
+			retries:   newRetries(m.p),
+		}
+	}
+	return n
+}
+
+// maxFollowSeconds bounds how long a follower waits, whatever its control says.
+const maxFollowSeconds = 2
+
+func (m *model) second() int { return m.tick / ticksPerSecond }
+
+// time is the time of day in the case.
+func (m *model) time() time.Duration { return time.Duration(m.tick) * tickLength }
+
+// step advances the model by one tick under the controls of s. It is the same
+// in virtual time and on real ports.
+func (m *model) step(s source) {
+	m.tick++
+	m.orders = m.fleet.hear(s)
+	if m.tick%ticksPerSecond == 0 {
+		m.turnSecond()
+	}
+	m.origin.work(m.tick, m.complete, m.giveUp)
+	m.lookUp()
+	m.grantLeaders()
+	m.enterOrigin()
+	m.ops.watch(m)
+}
+
+// turnSecond does what happens once a second: keys grow older, the story goes
+// on, editors edit.
+func (m *model) turnSecond() {
+	m.tellStory()
+	m.invalidate()
+	window := m.orders.staleWindow()
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			g.age(m.second(), window, m.life)
+		}
+	}
+}
+
+// end counts reads that have ended.
+func (m *model) end(how outcome, n int) { m.outcomes[how] += n }
+
+// waiting counts the reads that have arrived and not ended.
+func (m *model) waiting() int {
+	n := 0
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			n += g.following + g.retries.waiting
+		}
+	}
+	for _, slot := range m.origin.queue {
+		for _, b := range slot.batches {
+			n += b.readers
+		}
+	}
+	return n
+}

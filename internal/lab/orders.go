@@ -1,0 +1,259 @@
+package lab
+
+import (
+	"math"
+	"time"
+
+	"github.com/rewarm/rewarm/actions/controls"
+)
+
+// service is the name under which the catalog's controls stand in Redis.
+const service = "catalog"
+
+// Depths of prewarming, in the order of the choices of prewarm.bucket.
+var depths = []string{"none", "top-1", "top-10", "top-100", "working-set"}
+
+// orders are the values that the service obeys. Where processes learn of a flip
+// at different times, they are the mean over the processes.
+type orders struct {
+	admission float64 // attempts/s
+	unlimited float64 // share of the processes that know no admission limit
+	bypass    float64 // share of the processes that go to the origin on a cache error
+	retries   float64 // retries per read, 0 to 1
+	stale     float64 // seconds
+	perCell   float64 // leaders
+	perRegion float64 // leaders
+	followers float64 // seconds
+	local     float64 // seconds
+	jobs      float64 // share of the background jobs that run
+	bulk      float64 // share of the processes that let a bulk invalidation through
+	prewarm   float64 // attempts/s
+	depth     int     // index in depths
+	routed    [cellCount]float64
+}
+
+// absent is what the service does for a control that is not set.
+func absent() map[string]string {
+	values := map[string]string{
+		"origin.admission":     controls.Unlimited,
+		"origin.bypass":        controls.On,
+		"retries.budget":       "10",
+		"stale.product-detail": "10",
+		"leaders.cell":         "400",
+		"leaders.region":       "1600",
+		"followers.deadline":   "0.8",
+		"local.ttl":            "0",
+		"jobs.background":      controls.On,
+		"invalidations.bulk":   controls.On,
+		"prewarm.rate":         "0",
+		"prewarm.bucket":       "none",
+	}
+	for _, c := range catalog.Cells {
+		values["routing."+c.Name] = "100"
+	}
+	return values
+}
+
+// protecting is what a process starts with while it has never reached Redis.
+func protecting() map[string]string {
+	values := absent()
+	values["origin.admission"] = "3200"
+	values["origin.bypass"] = controls.Off
+	values["retries.budget"] = "0"
+	return values
+}
+
+// deadMan is what the service falls back to when a run stops renewing.
+func deadMan() map[string]string {
+	return map[string]string{"prewarm.rate": "0", "prewarm.bucket": "none"}
+}
+
+// source gives the controls of the service; a controls.Reader is one.
+type source interface {
+	Number(control string) (float64, bool)
+	Switch(control string) (bool, bool)
+	Choice(control string, choices ...string) (string, bool)
+	Version() int64
+}
+
+// read takes the orders of this moment from a source.
+func read(s source) orders {
+	number := func(control string) float64 {
+		n, _ := s.Number(control)
+		return n
+	}
+	share := func(control string) float64 {
+		if on, _ := s.Switch(control); on {
+			return 1
+		}
+		return 0
+	}
+	o := orders{
+		admission: number("origin.admission"),
+		bypass:    share("origin.bypass"),
+		retries:   number("retries.budget") / 100,
+		stale:     number("stale.product-detail"),
+		perCell:   number("leaders.cell"),
+		perRegion: number("leaders.region"),
+		followers: number("followers.deadline"),
+		local:     number("local.ttl"),
+		jobs:      share("jobs.background"),
+		bulk:      share("invalidations.bulk"),
+		prewarm:   number("prewarm.rate"),
+	}
+	if math.IsInf(o.admission, 1) {
+		o.admission, o.unlimited = 0, 1
+	}
+	bucket, _ := s.Choice("prewarm.bucket", depths...)
+	for i, name := range depths {
+		if name == bucket {
+			o.depth = i
+		}
+	}
+	for i := range o.routed {
+		o.routed[i] = min(1, number(routing[i])/100)
+	}
+	return o
+}
+
+var routing = func() (names [cellCount]string) {
+	for i, c := range catalog.Cells {
+		names[i] = "routing." + c.Name
+	}
+	return names
+}()
+
+// mix is the weighted mean of what the processes obey. A limit is shared out
+// among the processes, so a mean of limits is the sum of their parts; prewarm
+// goes only as deep as every process knows.
+func (o *orders) mix(other *orders, weight float64) {
+	o.admission += weight * other.admission
+	o.unlimited += weight * other.unlimited
+	o.bypass += weight * other.bypass
+	o.retries += weight * other.retries
+	o.stale += weight * other.stale
+	o.perCell += weight * other.perCell
+	o.perRegion += weight * other.perRegion
+	o.followers += weight * other.followers
+	o.local += weight * other.local
+	o.jobs += weight * other.jobs
+	o.bulk += weight * other.bulk
+	o.prewarm += weight * other.prewarm
+	o.depth = min(o.depth, other.depth)
+	for i := range o.routed {
+		o.routed[i] += weight * other.routed[i]
+	}
+}
+
+// fleet is the processes and how each learns of a flip a little later.
+type fleet struct {
+	delays  []int // ticks, by process
+	history []heard
+	at      int       // index of the newest in history
+	shares  []float64 // by delay in ticks
+	quiet   int       // ticks since the last change
+	obeyed  orders
+	joined  func() // told when processes were added
+}
+
+type heard struct {
+	orders  orders
+	version int64
+}
+
+func newFleet(p *params, random func(n int) int) *fleet {
+	slowest := ticks(p.ObeyAtMost)
+	f := &fleet{history: make([]heard, slowest+1), shares: make([]float64, slowest+1)}
+	for range p.Processes {
+		f.join(p, random)
+	}
+	return f
+}
+
+// join adds a process.
+func (f *fleet) join(p *params, random func(n int) int) {
+	best := ticks(p.ObeyAtBest)
+	f.delays = append(f.delays, best+random(ticks(p.ObeyAtMost)-best+1))
+	clear(f.shares)
+	for _, d := range f.delays {
+		f.shares[d]++
+	}
+	for d := range f.shares {
+		f.shares[d] /= float64(len(f.delays))
+	}
+}
+
+// start makes every process obey these orders.
+func (f *fleet) start(s source) {
+	now := heard{read(s), s.Version()}
+	for i := range f.history {
+		f.history[i] = now
+	}
+	f.quiet, f.obeyed = len(f.history), now.orders
+}
+
+// hear takes the orders of this tick and works out what the fleet obeys.
+func (f *fleet) hear(s source) *orders {
+	now := heard{read(s), s.Version()}
+	f.quiet++
+	if now != f.history[f.at] {
+		f.quiet = 0
+	}
+	f.at = (f.at + 1) % len(f.history)
+	f.history[f.at] = now
+	if f.quiet > len(f.history) {
+		return &f.obeyed
+	}
+	f.obeyed = orders{depth: len(depths)}
+	for delay, share := range f.shares {
+		if share > 0 {
+			f.obeyed.mix(&f.past(delay).orders, share)
+		}
+	}
+	return &f.obeyed
+}
+
+func (f *fleet) past(delay int) *heard {
+	return &f.history[(f.at-delay+len(f.history))%len(f.history)]
+}
+
+// version is the version that a process obeys.
+func (f *fleet) version(process int) int64 { return f.past(f.delays[process]).version }
+
+// untouched reports whether no control was ever set.
+func (f *fleet) untouched() bool {
+	now := f.history[f.at]
+	return now.version == 0 && now.orders == read(steady{})
+}
+
+// steady is the source of a service whose controls were never set.
+type steady struct{}
+
+var steadyValues = absent()
+
+func (steady) Number(control string) (float64, bool) {
+	if steadyValues[control] == controls.Unlimited {
+		return math.Inf(1), true
+	}
+	n, err := controls.ParseNumber(steadyValues[control])
+	return n, err == nil
+}
+
+func (steady) Switch(control string) (bool, bool) {
+	on, err := controls.ParseSwitch(steadyValues[control])
+	return on, err == nil
+}
+
+func (steady) Choice(control string, choices ...string) (string, bool) {
+	name, err := controls.ParseChoice(steadyValues[control], choices)
+	return name, err == nil
+}
+
+func (steady) Version() int64 { return 0 }
+
+// staleWindow is the age in whole seconds up to which a copy may be served.
+func (o *orders) staleWindow() int { return int(o.stale) }
+
+func (o *orders) followerTicks() int {
+	return int(math.Ceil(o.followers * float64(time.Second) / float64(tickLength)))
+}

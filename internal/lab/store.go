@@ -1,0 +1,212 @@
+package lab
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	prom "github.com/prometheus/common/model"
+	native "github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// keptScrapes bounds the memory of the store: at one scrape a second, ten minutes.
+const keptScrapes = 600
+
+// store keeps what was scraped from a page and answers the PromQL engine. All
+// series are scraped at once, so one row of times serves them all.
+type store struct {
+	mu      sync.RWMutex
+	page    *page
+	byName  map[string][]*series // in the order of their labels
+	times   [keptScrapes]int64   // milliseconds, ring by scrape
+	scrapes int
+}
+
+func newStore(p *page) *store {
+	s := &store{page: p, byName: map[string][]*series{}}
+	for _, f := range p.families {
+		for _, series := range f.series {
+			s.add(f, series)
+		}
+	}
+	p.added = s.add
+	return s
+}
+
+// add makes room for a series, which is scraped from the next time on.
+func (s *store) add(f *family, n *series) {
+	n.born = s.scrapes
+	n.values = make([]float64, keptScrapes)
+	name := f.name + n.suffix
+	at, _ := slices.BinarySearchFunc(s.byName[name], n, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	s.byName[name] = slices.Insert(s.byName[name], at, n)
+}
+
+// scrape takes one sample of every series.
+func (s *store) scrape(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot := s.scrapes % keptScrapes
+	s.times[slot] = at.UnixMilli()
+	for _, f := range s.page.families {
+		for _, series := range f.series {
+			series.values[slot] = series.read()
+		}
+	}
+	s.scrapes++
+}
+
+// Querier makes the store a storage.Queryable.
+func (s *store) Querier(mint, maxt int64) (storage.Querier, error) {
+	s.mu.RLock()
+	return &querier{store: s}, nil
+}
+
+// querier holds the store's lock until it is closed, so that a query sees one state.
+type querier struct {
+	store  *store
+	closed bool
+}
+
+func (q *querier) Close() error {
+	if !q.closed {
+		q.closed = true
+		q.store.mu.RUnlock()
+	}
+	return nil
+}
+
+func (q *querier) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+	set := &seriesSet{store: q.store, at: -1}
+	for _, s := range q.candidates(matchers) {
+		if matches(s.labels, matchers) {
+			set.found = append(set.found, s)
+		}
+	}
+	return set
+}
+
+// candidates are the series of the name that is asked for, or all.
+func (q *querier) candidates(matchers []*labels.Matcher) []*series {
+	for _, m := range matchers {
+		if m.Name == prom.MetricNameLabel && m.Type == labels.MatchEqual {
+			return q.store.byName[m.Value]
+		}
+	}
+	var all []*series
+	for _, list := range q.store.byName {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	return all
+}
+
+func matches(l labels.Labels, matchers []*labels.Matcher) bool {
+	for _, m := range matchers {
+		if (m.Name != prom.MetricNameLabel || m.Type != labels.MatchEqual) && !m.Matches(l.Get(m.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// LabelValues and LabelNames are asked for by no query.
+func (q *querier) LabelValues(context.Context, string, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+	return nil, nil, nil
+}
+
+func (q *querier) LabelNames(context.Context, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+	return nil, nil, nil
+}
+
+type seriesSet struct {
+	store *store
+	found []*series
+	at    int
+}
+
+func (s *seriesSet) Next() bool {
+	s.at++
+	return s.at < len(s.found)
+}
+
+func (s *seriesSet) At() storage.Series                { return stored{s.store, s.found[s.at]} }
+func (s *seriesSet) Err() error                        { return nil }
+func (s *seriesSet) Warnings() annotations.Annotations { return nil }
+
+// stored is one series as the engine sees it.
+type stored struct {
+	store  *store
+	series *series
+}
+
+func (s stored) Labels() labels.Labels { return s.series.labels }
+
+func (s stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
+	it, ok := reuse.(*samples)
+	if !ok {
+		it = &samples{}
+	}
+	first := max(s.series.born, s.store.scrapes-keptScrapes)
+	*it = samples{store: s.store, values: s.series.values, next: first, end: s.store.scrapes}
+	return it
+}
+
+// milliseconds is how times are counted in a store.
+type milliseconds = int64
+
+// samples iterates over the scrapes of a series. Only floats are stored.
+type samples struct {
+	store     *store
+	values    []float64
+	next, end int // scrapes
+	at        int64
+	value     float64
+	started   bool
+}
+
+func (s *samples) Next() chunkenc.ValueType {
+	if s.next >= s.end {
+		return chunkenc.ValNone
+	}
+	slot := s.next % keptScrapes
+	s.at, s.value = s.store.times[slot], s.values[slot]
+	s.next++
+	s.started = true
+	return chunkenc.ValFloat
+}
+
+func (s *samples) Seek(t milliseconds) chunkenc.ValueType {
+	if s.started && s.at >= t {
+		return chunkenc.ValFloat
+	}
+	low, high := s.next, s.end
+	for low < high {
+		middle := (low + high) / 2
+		if s.store.times[middle%keptScrapes] < t {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	s.next = low
+	return s.Next()
+}
+
+func (s *samples) At() (int64, float64) { return s.at, s.value }
+func (s *samples) AtT() int64           { return s.at }
+func (s *samples) AtST() int64          { return 0 }
+func (s *samples) Err() error           { return nil }
+
+func (s *samples) AtHistogram(*native.Histogram) (int64, *native.Histogram) {
+	return s.at, nil
+}
+
+func (s *samples) AtFloatHistogram(*native.FloatHistogram) (int64, *native.FloatHistogram) {
+	return s.at, nil
+}

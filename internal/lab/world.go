@@ -1,0 +1,86 @@
+package lab
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rewarm/rewarm/actions/controls"
+)
+
+// world is the model with its metrics and what was scraped of them, at a time.
+// Virtual and real labs move it by the same tick.
+type world struct {
+	now         time.Time
+	model       *model
+	page        *page
+	store       *store
+	scrapeEvery time.Duration
+	source      source
+	overrides   func() []controls.Override
+}
+
+// newWorld lets the case happen from its beginning, with controls that nobody has set.
+func newWorld(o Options) (*world, error) {
+	if o.From == 0 {
+		o.From = caseOpens
+	}
+	if o.ScrapeEvery == 0 {
+		o.ScrapeEvery = time.Second
+	}
+	if o.From < caseBegins || o.From%tickLength != 0 || o.From >= 24*time.Hour {
+		return nil, fmt.Errorf("a lab starts at %s of the case or later, in steps of %s, not at %s", clockTime(caseBegins), tickLength, o.From)
+	}
+	if o.ScrapeEvery < tickLength || o.ScrapeEvery%tickLength != 0 {
+		return nil, fmt.Errorf("a lab is scraped in steps of %s, not every %s", tickLength, o.ScrapeEvery)
+	}
+	w := &world{
+		now:         o.Start.Add(burnIn - o.From),
+		model:       newModel(&catalog, o.Seed),
+		scrapeEvery: o.ScrapeEvery,
+		source:      steady{},
+		overrides:   func() []controls.Override { return nil },
+	}
+	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
+	w.store = newStore(w.page)
+	for w.model.time() < o.From {
+		w.tick()
+	}
+	return w, nil
+}
+
+// obey makes the service obey a reader from now on.
+func (w *world) obey(r *controls.Reader) {
+	w.source = r
+	w.overrides = r.Overrides
+}
+
+func (w *world) tick() {
+	w.now = w.now.Add(tickLength)
+	w.model.step(w.source)
+	if w.model.time()%w.scrapeEvery == 0 && w.model.time() >= caseBegins {
+		w.store.scrape(w.now)
+	}
+}
+
+// atSecond reports whether the next tick begins a second.
+func (w *world) atSecond() bool { return (w.model.tick+1)%ticksPerSecond == 0 }
+
+func clockTime(d time.Duration) string {
+	return time.Time{}.Add(d).Format("15:04:05")
+}
+
+// metricsHandler serves the page.
+type metricsHandler struct {
+	mu    *sync.Mutex
+	world *world
+}
+
+func (h metricsHandler) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	h.mu.Lock()
+	b := h.world.page.appendText(make([]byte, 0, 64<<10))
+	h.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b)
+}
