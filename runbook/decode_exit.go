@@ -109,6 +109,6 @@ func (d *decoder) guardOtherwise(f fields, g *Guard) {
 	case len(g.Flip.Through) > 0:
 		d.fail(flip.pos, "write to: VALUE", "a guard puts a brake on at once, not through rungs")
 	case c.Direction(c.Steady, g.Flip.To) == Releasing:
-		d.fail(flip.pos, "flip it the other way", "a guard may only protect, and %s protects when %s", c.Name, c.Protects)
+		d.fail(flip.pos, "flip it the other way", "a guard may only protect, and %s at %s releases", c.Name, c.Format(g.Flip.To))
 	}
 }

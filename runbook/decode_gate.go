@@ -11,7 +11,7 @@ func (d *decoder) gate(n *node, what string) Gate {
 		return nil
 	}
 	if n.shape == table {
-		d.fail(n.pos, "put it in a list: ["+what+"]", "%s is one bound, not a list of bounds", what)
+		d.fail(n.pos, "write "+what+": [{probe: NAME, at_most: VALUE}]", "%s is one bound, not a list of bounds", what)
 		return nil
 	}
 	var g Gate
@@ -31,7 +31,9 @@ func (d *decoder) group(n *node, what string) Group {
 		}
 		var g Group
 		for _, item := range d.list(any, "any") {
-			if b, ok := d.plainBound(item); ok {
+			if item.find("any") != nil {
+				d.fail(item.pos, "list the bounds in one group", "a group stands inside a group")
+			} else if b, ok := d.plainBound(item); ok {
 				g = append(g, b)
 			}
 		}
@@ -110,7 +112,9 @@ func (d *decoder) comparison(f fields) (Op, bool) {
 	case 1:
 		return Op(found[0]), true
 	case 0:
-		d.fail(f.at, "add above, at_least, below, at_most, equals, between, falling or rising", "%s has no comparison", f.what)
+		if !f.misspelt {
+			d.fail(f.at, "add above, at_least, below, at_most, equals, between, falling or rising", "%s has no comparison", f.what)
+		}
 	default:
 		d.fail(f.at, "make a bound of each", "%s has %d comparisons: %s", f.what, len(found), strings.Join(found, ", "))
 	}
@@ -151,7 +155,7 @@ func (d *decoder) operand(n *node, what, name string, p *Probe) (Operand, bool) 
 	if p == nil {
 		return o, false
 	}
-	number, ok := d.quantityIn(n, what, p.Unit)
+	number, ok := d.quantityIn(n, what, p)
 	o.Number = number
 	return o, ok
 }

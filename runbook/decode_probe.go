@@ -94,7 +94,7 @@ func (d *decoder) absent(n *node, p *Probe) *Absent {
 	}
 	a := &Absent{}
 	if as := f.need("as", "write the value that no data counts as"); as != nil {
-		a.As, _ = d.quantityIn(as, "as", p.Unit)
+		a.As, _ = d.quantityIn(as, "as", p)
 	}
 	w := f.need("witness", "name a probe that has data whenever this one could have")
 	name, ok := d.raw(w, "witness")
@@ -112,7 +112,7 @@ func (d *decoder) absent(n *node, p *Probe) *Absent {
 }
 
 // quantityIn reads a number, with or without unit, in the unit of a probe.
-func (d *decoder) quantityIn(n *node, what, unit string) (float64, bool) {
+func (d *decoder) quantityIn(n *node, what string, p *Probe) (float64, bool) {
 	text, ok := d.raw(n, what)
 	if !ok {
 		return 0, false
@@ -126,10 +126,10 @@ func (d *decoder) quantityIn(n *node, what, unit string) (float64, bool) {
 		d.blame(n, what, wrong)
 		return 0, false
 	}
-	number, fits := convert(q.number, q.unit, unit)
+	number, fits := convert(q.number, q.unit, p.Unit)
 	if !fits {
-		d.fail(n.pos, "write it in the unit of the probe", "%s: unit %s does not fit the probe, which is in %s",
-			what, quote(q.unit), quote(unit))
+		d.fail(n.pos, "write it in the unit of the probe", "%s: unit %s does not fit probe %s, which is in %s",
+			what, quote(q.unit), printable(p.Name), quote(p.Unit))
 	}
 	return number, fits
 }

@@ -215,6 +215,7 @@ func (d *decoder) checkRestores() {
 		}
 		if first != "" {
 			d.fail(step.Restore.Pos, "put everything into one order", "step %s restores again; step %s already does", step.Name, first)
+			continue
 		}
 		first = step.Name
 	}

@@ -13,6 +13,8 @@ type fields struct {
 	at    Position
 	what  string // how messages name it, like `step "declare"`
 	byKey map[string]*node
+
+	misspelt bool // it has a key that the section does not know
 }
 
 // fields takes a node as a table of one section of the schema. It reports keys
@@ -27,6 +29,7 @@ func (d *decoder) fields(n *node, section, what string) (fields, bool) {
 		if !slices.Contains(schema[section], e.key) {
 			d.fail(e.pos, suggest(e.key, schema[section], "the keys are "+strings.Join(schema[section], ", ")),
 				"%s has no key %s", what, quote(e.key))
+			f.misspelt = true
 			continue
 		}
 		if e.value.shape == null {
@@ -72,7 +75,7 @@ func (d *decoder) list(n *node, what string) []*node {
 // been reported already.
 func (d *decoder) wrongShape(n *node, what string, want shape) {
 	if n.shape != invalid {
-		d.fail(n.pos, "", "%s is %s, not %s", what, shapeNames[n.shape], shapeNames[want])
+		d.fail(n.pos, shapeHints[want], "%s is %s, not %s", what, shapeNames[n.shape], shapeNames[want])
 	}
 }
 
@@ -82,10 +85,11 @@ func (f fields) get(key string) *node { return f.byKey[key] }
 // has reports whether the key stands in the table, with a good value or not.
 func (f fields) has(key string) bool { return f.byKey[key] != nil }
 
-// need gives the value of a key that must be there.
+// need gives the value of a key that must be there. Beside a key that nobody
+// knows its absence is not reported: it is likely the same mistake.
 func (f fields) need(key, hint string) *node {
 	n := f.byKey[key]
-	if n == nil {
+	if n == nil && !f.misspelt {
 		f.d.fail(f.at, hint, "%s has no %s", f.what, key)
 	}
 	return n
@@ -157,8 +161,17 @@ func (d *decoder) oneOf(n *node, what, text, fallback string, allowed []string) 
 	if slices.Contains(allowed, text) {
 		return text
 	}
-	d.fail(n.pos, suggest(text, allowed, "write "+strings.Join(allowed, " or ")), "%s cannot be %s", what, quote(text))
+	d.fail(n.pos, suggest(text, allowed, "write "+alternatives(allowed)), "%s cannot be %s", what, quote(text))
 	return fallback
+}
+
+// alternatives joins words as in "none, one or two".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // flag gives true or false.

@@ -114,7 +114,7 @@ func (d *decoder) readFigures(n *node) {
 func (d *decoder) figure(e entry) Figure {
 	what := "figure " + printable(e.key)
 	figure := Figure{Pos: e.pos, Name: e.key}
-	d.checkPlaceholder(e, what)
+	d.checkPlaceholder(e, "figure")
 	f, ok := d.fields(e.value, "figure", what)
 	if !ok {
 		return figure
@@ -127,8 +127,8 @@ func (d *decoder) figure(e entry) Figure {
 
 // checkPlaceholder checks a name that can stand in ${}.
 func (d *decoder) checkPlaceholder(e entry, what string) {
-	if d.checkName(e.pos, what, e.key) && slices.Contains(rungNames, e.key) {
-		d.fail(e.pos, "give it another name", "%s: the name is kept for the rung", what)
+	if d.checkName(e.pos, "a "+what, e.key) && slices.Contains(rungNames, e.key) {
+		d.fail(e.pos, "give it another name", "a %s cannot be named %s, which is the rung's", what, e.key)
 	}
 }
 
@@ -156,7 +156,7 @@ func (d *decoder) date(n *node) string {
 func (d *decoder) readParameters(n *node) {
 	for _, e := range d.named(n, "parameters") {
 		what := "parameter " + printable(e.key)
-		d.checkPlaceholder(e, what)
+		d.checkPlaceholder(e, "parameter")
 		if _, twice := d.figures[e.key]; twice {
 			d.fail(e.pos, "give it another name", "%s: a figure has the same name", what)
 		}
@@ -222,6 +222,7 @@ func (d *decoder) applySet(f fields, set map[string]string) {
 		} else if p != nil {
 			if wrong := p.assign(set[name]); wrong != nil {
 				d.fail(p.Pos, wrong.hint, "--set %s: %s", name, wrong.message)
+				d.parameters[name] = nil
 			}
 		}
 	}

@@ -66,6 +66,9 @@ func queryHint(text string) string {
 	if strings.Contains(text, `"${`) || strings.Contains(text, `'${`) {
 		return "a string parameter brings its own quotes: write {cell=${cell}}"
 	}
+	if strings.Contains(text, "{{") {
+		return "write ${NAME} for a figure or a parameter"
+	}
 	return ""
 }
 

@@ -68,12 +68,6 @@ type quantity struct {
 
 // parseQuantity reads "3200", "250ms", "1m30s", "10%" or "3200 attempts/s".
 func parseQuantity(text string) (quantity, *fault) {
-	if seconds, ok := parseSeconds(text); ok {
-		if seconds > largestNumber {
-			return quantity{}, tooLarge(text)
-		}
-		return quantity{seconds, "s"}, nil
-	}
 	end := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
 	if end <= 0 || looksNumeric(text) {
 		number, wrong := parseNumber(text)
@@ -81,6 +75,9 @@ func parseQuantity(text string) (quantity, *fault) {
 	}
 	unit := strings.TrimSpace(text[end:])
 	if _, known := scales[unit]; !known && !isUnit(unit) {
+		if seconds, ok := parseSeconds(text); ok {
+			return quantity{seconds, "s"}, nil
+		}
 		return quantity{}, notANumber(text)
 	}
 	number, wrong := parseNumber(text[:end])
