@@ -2,6 +2,7 @@ package probes
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/runbook"
@@ -165,13 +166,11 @@ func unusable(a *Answer) (Reason, string) {
 	if a.Count == 0 || len(a.Readings) == 0 {
 		return NoData, ""
 	}
-	for _, r := range a.Readings {
-		switch {
-		case math.IsNaN(r.Value):
-			return NotANumber, "NaN in " + r.Series
-		case math.IsInf(r.Value, 0):
-			return Infinite, r.Raw + " in " + r.Series
-		}
+	switch first := slices.MinFunc(a.Readings, compareReadings); {
+	case math.IsNaN(first.Value):
+		return NotANumber, "NaN in " + first.Series
+	case math.IsInf(first.Value, 0):
+		return Infinite, first.Raw + " in " + first.Series
 	}
 	return "", ""
 }

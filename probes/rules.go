@@ -24,8 +24,10 @@ type rule struct {
 	hold     time.Duration // an alert's `for`
 }
 
-// ruleRefresh is how long an unanswered question is not asked again.
-const ruleRefresh = 10 * time.Second
+const (
+	rulesRetry = 10 * time.Second // how long an unanswered question is not asked again
+	rulesKept  = 5 * time.Minute  // how long an answer is believed: rules are edited in incidents too
+)
 
 // ruleBook remembers the server's rules and asks again when one is missing.
 type ruleBook struct {
@@ -35,11 +37,12 @@ type ruleBook struct {
 	detail string // why the last question failed, "" when it did not
 }
 
-// learn asks for the rules when some selector is not covered by what is known.
+// learn asks for the rules when some selector is not covered by what is known, and now
+// and then anyway.
 func (b *ruleBook) learn(ctx context.Context, c *client, wanted []selector, now time.Time, timeout time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.covers(wanted) || !b.asked.IsZero() && now.Sub(b.asked) < ruleRefresh {
+	if age := now.Sub(b.asked); age < rulesRetry || b.covers(wanted) && age < rulesKept {
 		return
 	}
 	rules, err := c.rules(ctx, timeout)
