@@ -122,7 +122,7 @@ func marks(path string) iter.Seq2[mark, error] {
 	return func(yield func(mark, error) bool) {
 		w := &walker{path: path, anywhere: true}
 		w.visit = func(e envelope, hash digest) error {
-			if !yield(mark{seq: e.seq, prev: parseDigest(e.prev), hash: hash}, nil) {
+			if !yield(mark{seq: e.seq, prev: e.prev, hash: hash}, nil) {
 				return errStop
 			}
 			return nil

@@ -6,15 +6,12 @@ import (
 	"strconv"
 )
 
-// hexLen is the length of a SHA-256 in hex digits.
-const hexLen = 64
-
 // envelope is a line taken apart without decoding it: every field is a part of
 // the line. Taking it apart costs a few comparisons, hashing the line a hundred
 // times that; a chain check must not parse JSON.
 type envelope struct {
 	seq   uint64
-	prev  []byte // 64 hex digits
+	prev  digest
 	at    []byte // 30 bytes, shaped like atLayout
 	t     int64
 	actor []byte // a JSON string with its quotes
@@ -28,8 +25,8 @@ func parseEnvelope(line []byte) (envelope, error) {
 	var e envelope
 	p := cursor{rest: line}
 	e.seq = p.number(`{"seq":`)
-	e.prev = p.fixed(`,"prev":"`, hexLen, isHex)
-	e.at = p.fixed(`","at":"`, len(atLayout), nil)
+	e.prev = p.digest(`,"prev":"`)
+	e.at = p.fixed(`","at":"`, len(atLayout))
 	e.t = int64(p.number(`","t":`))
 	e.actor = p.str(`,"actor":`)
 	e.kind = p.word(`,"kind":"`)
@@ -89,7 +86,7 @@ func (p *cursor) number(key string) uint64 {
 	return v
 }
 
-func (p *cursor) fixed(key string, n int, allowed func(byte) bool) []byte {
+func (p *cursor) fixed(key string, n int) []byte {
 	if !p.key(key) {
 		return nil
 	}
@@ -97,11 +94,15 @@ func (p *cursor) fixed(key string, n int, allowed func(byte) bool) []byte {
 		p.fail("too short after " + key)
 		return nil
 	}
-	value := p.take(n)
-	if allowed != nil && !all(value, allowed) {
-		p.fail("unexpected characters after " + key)
+	return p.take(n)
+}
+
+func (p *cursor) digest(key string) digest {
+	d, ok := parseDigest(p.fixed(key, hexLen))
+	if !ok && p.failed == "" {
+		p.fail("no hash after " + key)
 	}
-	return value
+	return d
 }
 
 // str reads a JSON string up to its closing quote.
@@ -161,7 +162,6 @@ func all(b []byte, allowed func(byte) bool) bool {
 	return true
 }
 
-func isHex(c byte) bool   { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // isAt compares the shape of a time: digits where the layout has digits, the

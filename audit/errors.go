@@ -46,7 +46,7 @@ type TruncatedError struct {
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("the log ends at %s but its head is %s: the last %d records were removed", e.Last, e.Want, e.Want.Seq-e.Last.Seq)
+	return fmt.Sprintf("the log ends at %s but its head is %s: %s removed from its end", e.Last, e.Want, counted(e.Want.Seq-e.Last.Seq, "record"))
 }
 
 // RewrittenError says that a head from outside names another record at its

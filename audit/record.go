@@ -81,7 +81,7 @@ func (e envelope) record() (Record, error) {
 		return Record{}, errors.New("the body is not valid JSON")
 	}
 	return Record{
-		Seq: e.seq, Prev: string(e.prev), At: at, T: e.t,
+		Seq: e.seq, Prev: e.prev.String(), At: at, T: e.t,
 		Actor: actor, Kind: string(e.kind), Body: bytes.Clone(e.body),
 	}, nil
 }

@@ -97,6 +97,14 @@ func plainActor(s string) string {
 	return Cut(s, maxActor)
 }
 
+// counted is a number with its noun, for sentences.
+func counted[N int | int64 | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprint(n) + " " + noun + "s"
+}
+
 // show makes a path fit for a sentence.
 func show(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {

@@ -23,7 +23,7 @@ type Report struct {
 	First    time.Time
 	Last     time.Time
 	Ended    string // closed or aborted; empty for a run that has not ended
-	ClockSet int    // records whose wall clock is behind the record before
+	ClockSet int    // times it was set back: records whose wall clock is behind the record before
 	Compared *Head  // the head from outside, if there was one
 }
 
@@ -101,7 +101,7 @@ func (v *verifier) report(c *chain, end Head) (Report, error) {
 // Sentences says what was found and what could not be, each in one sentence.
 func (r Report) Sentences() []string {
 	last := r.Segments[len(r.Segments)-1]
-	said := []string{fmt.Sprintf("%d records, head %s: the chain holds", r.Head.Seq, r.Head)}
+	said := []string{fmt.Sprintf("%s, head %s: the chain holds", counted(r.Head.Seq, "record"), r.Head)}
 	if r.Compared != nil {
 		said = append(said, fmt.Sprintf("the log has the record that head %s names", r.Compared))
 	} else {
@@ -109,14 +109,14 @@ func (r Report) Sentences() []string {
 	}
 	for _, s := range r.Segments {
 		if s.Repaired > 0 {
-			said = append(said, fmt.Sprintf("%s: %d torn tails were repaired, each named by a record", show(s.Path), s.Repaired))
+			said = append(said, fmt.Sprintf("%s: %s repaired and named by a record", show(s.Path), counted(s.Repaired, "torn tail")))
 		}
 	}
 	if last.Tail != nil {
-		said = append(said, fmt.Sprintf("%s: the last %d bytes are no whole record: it is being written now, or a writer was stopped; resuming repairs it", show(last.Path), last.Tail.Length))
+		said = append(said, fmt.Sprintf("%s: no whole record in the last %s: it is being written now, or a writer was stopped; resuming repairs it", show(last.Path), counted(last.Tail.Length, "byte")))
 	}
 	if r.ClockSet > 0 {
-		said = append(said, fmt.Sprintf("the wall clock was set back %d times: the order is that of the numbers", r.ClockSet))
+		said = append(said, fmt.Sprintf("the wall clock was set back %s: the order is that of the numbers", counted(r.ClockSet, "time")))
 	}
 	if r.Ended == "" {
 		said = append(said, "the run has not ended: it goes on, was interrupted, or its end was removed")

@@ -22,17 +22,6 @@ type link struct {
 	t    int64
 }
 
-// digest is the SHA-256 of a line without its newline.
-type digest [sha256.Size]byte
-
-func (d digest) String() string { return hex.EncodeToString(d[:]) }
-
-// parseDigest reads 64 hex digits, which the caller has checked.
-func parseDigest(digits []byte) (d digest) {
-	hex.Decode(d[:], digits)
-	return d
-}
-
 // walker goes over the lines of one segment and checks that each follows from
 // the one before. It keeps no more than the line it looks at.
 type walker struct {
@@ -156,17 +145,15 @@ func (w *walker) look(line []byte, closed bool) error {
 func (w *walker) follows(e envelope) error {
 	if w.anywhere {
 		w.anywhere = false
-		w.end = link{seq: e.seq - 1, hash: parseDigest(e.prev), t: e.t}
+		w.end = link{seq: e.seq - 1, hash: e.prev, t: e.t}
 	}
-	var want [hexLen]byte
-	hex.Encode(want[:], w.end.hash[:])
 	switch {
 	case w.end.seq == 0 && e.seq > 1 && w.line == 1:
 		return &StartError{Path: w.path, Seq: e.seq}
 	case e.seq != w.end.seq+1:
 		return w.damaged("record %d stands where %d should: records were removed, added or moved", e.seq, w.end.seq+1)
-	case !bytes.Equal(e.prev, want[:]):
-		return w.damaged("prev is %s… but the line before hashes to %s…: one of the two lines was changed", e.prev[:shortHash], want[:shortHash])
+	case e.prev != w.end.hash:
+		return w.damaged("prev is %s… but the line before hashes to %s…: one of the two lines was changed", e.prev.short(), w.end.hash.short())
 	case e.t < w.end.t:
 		return w.damaged("run time goes back from %d ms to %d ms", w.end.t, e.t)
 	}
@@ -196,7 +183,7 @@ func (w *walker) explained(e envelope) error {
 // that is there tells that that one was changed.
 func (w *walker) skip(line []byte, closed bool, reason string) error {
 	if w.skipped == nil {
-		if prev, ok := cutPrev(line); ok && !w.anywhere && parseDigest(prev) != w.end.hash {
+		if prev, ok := cutPrev(line); ok && !w.anywhere && prev != w.end.hash {
 			return w.damaged("the cut line does not follow the line before: one of the two lines was changed")
 		}
 		w.skipped = &skipped{line: w.line, offset: w.offset, sum: sha256.New(), reason: reason}
@@ -255,9 +242,9 @@ func isCut(line []byte) bool {
 }
 
 // cutPrev gives the prev of a line that is cut behind it.
-func cutPrev(line []byte) ([]byte, bool) {
+func cutPrev(line []byte) (digest, bool) {
 	p := cursor{rest: line}
 	p.number(`{"seq":`)
-	prev := p.fixed(`,"prev":"`, hexLen, isHex)
+	prev := p.digest(`,"prev":"`)
 	return prev, p.failed == ""
 }
