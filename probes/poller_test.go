@@ -337,3 +337,77 @@ func TestTheSameSamplesAreOneObservation(t *testing.T) {
 		t.Error("nothing now has not moved, nothing before has")
 	}
 }
+
+func TestWhatVouchesMustBeAnswered(t *testing.T) {
+	partial := `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"1"]}]},"warnings":["partial response"]}`
+	alive := runbook.Probe{Name: "p", Query: "absent(leader)", Alive: "up"}
+	absent := runbook.Probe{Name: "p", Query: "sum(nothing)", Absent: &runbook.Absent{As: 0, Witness: "w"}}
+	for _, test := range []struct {
+		name   string
+		probe  runbook.Probe
+		others []runbook.Probe
+		bodies map[string]string
+		reason Reason
+		says   string
+	}{
+		{name: "alive query refused", probe: alive, bodies: map[string]string{"up": `{"status":"error","errorType":"execution","error":"odd"}`}, reason: NotAlive, says: "was not answered"},
+		{name: "alive query partial", probe: alive, bodies: map[string]string{"up": partial}, reason: Partial},
+		{name: "alive query wrong", probe: runbook.Probe{Name: "p", Query: "absent(leader)", Alive: "1"}, reason: Rejected, says: "the alive query: "},
+		{name: "no witness", probe: absent, reason: NotAlive, says: "its witness w cannot be asked"},
+		{name: "witness partial", probe: absent, others: []runbook.Probe{{Name: "w", Query: "up"}}, bodies: map[string]string{"up": partial}, reason: NotAlive, says: "does not vouch"},
+		{name: "witness NaN", probe: absent, others: []runbook.Probe{{Name: "w", Query: "up / 0 * 0"}}, reason: NotAlive, says: "NaN"},
+		{name: "a query that cannot be placed", probe: runbook.Probe{Name: "p", Query: "up @ 1"}, reason: Rejected, says: "@ modifier"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFake(t, noon)
+			scrapes(f, "up", -10, 0, constant(1))
+			for query, body := range test.bodies {
+				f.bodies[query] = body
+			}
+			a := pollOne(t, f, test.probe, test.others...)
+			if a.Reason != test.reason || !strings.Contains(a.Detail, test.says) || a.Assumed {
+				t.Errorf("%s: %s", a.Reason, a.Detail)
+			}
+		})
+	}
+}
+
+func TestPartialAgesAreNotBelieved(t *testing.T) {
+	f := newFake(t, noon)
+	scrapes(f, "up", -10, 0, constant(1))
+	s := selector{vector: "up"}
+	f.bodies[batchQuery([]string{s.newest(), s.stalest()})] = `{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["No StoreAPIs matched for this query"]}`
+	a := pollOne(t, f, runbook.Probe{Name: "p", Query: "up"})
+	if a.Reason != Partial || !strings.Contains(a.Detail, "how old the samples of up are is not known") {
+		t.Errorf("%s: %s", a.Reason, a.Detail)
+	}
+}
+
+func TestPropagationThatCannotBeAsked(t *testing.T) {
+	f := newFake(t, noon)
+	f.refuse = func(q string) bool { return strings.Contains(q, "rewarm_controls_version") }
+	o := polling(t, f, newClock(noon)).Poll(context.Background(), document(), nil, 7)
+	if o.Propagation.Reported || o.Propagation.Reason != Rejected || o.Propagation.Detail == "" {
+		t.Errorf("%+v", o.Propagation)
+	}
+}
+
+func TestACalledOffPoll(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := polling(t, newFake(t, noon), newClock(noon)).Poll(ctx, document(runbook.Probe{Name: "p", Query: "up"}), []Ask{{Probe: "p"}}, 0)
+	if o.Reason != Transport || !strings.Contains(o.Answers[0].Detail, "called off") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestTimeThatIsNone(t *testing.T) {
+	for _, body := range []string{vector(`[]`), `{"status":"success","data":{"resultType":"scalar","result":[1,"NaN"]}}`} {
+		f := newFake(t, noon)
+		f.bodies["time()"] = body
+		o := polling(t, f, newClock(noon)).Poll(context.Background(), document(), nil, 1)
+		if o.Reason != Malformed || o.Propagation.Reason != Malformed {
+			t.Errorf("%s: %+v", body, o)
+		}
+	}
+}
