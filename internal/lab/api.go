@@ -25,15 +25,17 @@ type api struct {
 	now    func() time.Time
 }
 
-// longestQuery bounds one query, in real time.
-const longestQuery = 30 * time.Second
+const (
+	longestQuery = 30 * time.Second // for one query, in real time
+	lookback     = 5 * time.Minute  // how old the sample of an instant selector may be, as in Prometheus
+)
 
 func newAPI(s storage.Queryable, scrapeEvery time.Duration, now func() time.Time) http.Handler {
 	a := &api{
 		engine: promql.NewEngine(promql.EngineOpts{
 			MaxSamples:               5_000_000,
 			Timeout:                  longestQuery,
-			LookbackDelta:            5 * time.Minute,
+			LookbackDelta:            lookback,
 			NoStepSubqueryIntervalFn: func(int64) int64 { return scrapeEvery.Milliseconds() },
 			EnableAtModifier:         true,
 			EnableNegativeOffset:     true,

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -81,14 +82,31 @@ func (q *querier) Close() error {
 	return nil
 }
 
-func (q *querier) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
-	set := &seriesSet{store: q.store, at: -1}
+func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+	set := &seriesSet{store: q.store, at: -1, from: q.store.from(hints)}
 	for _, s := range q.candidates(matchers) {
 		if matches(s.labels, matchers) {
 			set.found = append(set.found, s)
 		}
 	}
 	return set
+}
+
+// from is the first scrape that a selector can need. One that is evaluated at a
+// single moment needs only the newest sample before it, and the engine would
+// walk through the whole look-back to get there.
+func (s *store) from(hints *storage.SelectHints) int {
+	oldest := max(0, s.scrapes-keptScrapes)
+	if hints == nil || hints.Range != 0 || hints.End-hints.Start > lookback.Milliseconds() {
+		return oldest
+	}
+	after := s.search(oldest, s.scrapes, hints.End+1)
+	return max(oldest, after-1)
+}
+
+// search is the first scrape from low on, and before high, at or after a time.
+func (s *store) search(low, high int, t milliseconds) int {
+	return low + sort.Search(high-low, func(i int) bool { return s.times[(low+i)%keptScrapes] >= t })
 }
 
 // candidates are the series of the name that is asked for, or all.
@@ -128,6 +146,7 @@ type seriesSet struct {
 	store *store
 	found []*series
 	at    int
+	from  int // the first scrape to give
 }
 
 func (s *seriesSet) Next() bool {
@@ -135,7 +154,7 @@ func (s *seriesSet) Next() bool {
 	return s.at < len(s.found)
 }
 
-func (s *seriesSet) At() storage.Series                { return stored{s.store, s.found[s.at]} }
+func (s *seriesSet) At() storage.Series                { return stored{s.store, s.found[s.at], s.from} }
 func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 
@@ -143,6 +162,7 @@ func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 type stored struct {
 	store  *store
 	series *series
+	from   int
 }
 
 func (s stored) Labels() labels.Labels { return s.series.labels }
@@ -152,8 +172,7 @@ func (s stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	if !ok {
 		it = &samples{}
 	}
-	first := max(s.series.born, s.store.scrapes-keptScrapes)
-	*it = samples{store: s.store, values: s.series.values, next: first, end: s.store.scrapes}
+	*it = samples{store: s.store, values: s.series.values, next: max(s.series.born, s.from), end: s.store.scrapes}
 	return it
 }
 
@@ -185,16 +204,7 @@ func (s *samples) Seek(t milliseconds) chunkenc.ValueType {
 	if s.started && s.at >= t {
 		return chunkenc.ValFloat
 	}
-	low, high := s.next, s.end
-	for low < high {
-		middle := (low + high) / 2
-		if s.store.times[middle%keptScrapes] < t {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	s.next = low
+	s.next = s.store.search(s.next, s.end, t)
 	return s.Next()
 }
 

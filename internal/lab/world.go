@@ -56,8 +56,11 @@ func (w *world) obey(r *controls.Reader) {
 	w.overrides = r.Overrides
 }
 
-func (w *world) tick() {
-	w.now = w.now.Add(tickLength)
+func (w *world) tick() { w.tickAt(w.now.Add(tickLength)) }
+
+// tickAt moves the model on by one tick and calls that moment now.
+func (w *world) tickAt(now time.Time) {
+	w.now = now
 	w.model.step(w.source)
 	if w.model.time()%w.scrapeEvery == 0 && w.model.time() >= caseBegins {
 		w.store.scrape(w.now)
