@@ -18,6 +18,7 @@ type KeyNames struct {
 	Commander string // hash: who alone may flip
 	Fence     string // counter: raised each time the command is taken
 	Version   string // counter: raised at each flip
+	Check     string // never there: the preflight check writes it and deletes it again
 	prefix    string
 }
 
@@ -32,6 +33,7 @@ func Keys(service string) KeyNames {
 		Commander: prefix + "commander",
 		Fence:     prefix + "fence",
 		Version:   prefix + "version",
+		Check:     prefix + "check",
 		prefix:    prefix,
 	}
 }

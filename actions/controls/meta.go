@@ -3,6 +3,7 @@ package controls
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Meta is what Redis keeps beside a control's value about its last flip through
@@ -16,12 +17,16 @@ type Meta struct {
 	Actor    string  `json:"actor"`
 	At       int64   `json:"at"`     // server time, milliseconds
 	Before   *string `json:"before"` // raw value before the flip; nil when the field was missing
+	After    *string `json:"after"`  // raw value that the flip wrote; nil when it deleted the field
 	Steady   *string `json:"steady"` // raw value to come back to
 	Protects string  `json:"protects"`
 	ReviewAt int64   `json:"review_at,omitempty"` // server time, milliseconds; 0 when it has no review
 	Owner    string  `json:"owner"`
 	Until    int64   `json:"until,omitempty"` // server time, milliseconds; only for a control with a dead man's value
 	Since    int64   `json:"since,omitempty"` // server time, milliseconds, at which it left its steady value; 0 while it is there
+
+	// BeforeBase64 is Before when that is not UTF-8; Before is nil then.
+	BeforeBase64 []byte `json:"before_base64,omitempty"`
 }
 
 // ParseMeta reads one field of the meta hash.
@@ -31,4 +36,14 @@ func ParseMeta(raw string) (Meta, error) {
 		return Meta{}, fmt.Errorf("meta %s is not the JSON that rewarm writes", quote(raw))
 	}
 	return m, nil
+}
+
+// Lapsed reports whether the run that flipped the control no longer renews it,
+// so that its dead man's value counts. A value that is not the one the flip
+// wrote was set by hand and counts as it is.
+func (m Meta) Lapsed(raw *string, server time.Time) bool {
+	if m.Until == 0 || server.UnixMilli() <= m.Until {
+		return false
+	}
+	return raw != nil && m.After != nil && *raw == *m.After
 }

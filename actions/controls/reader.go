@@ -162,12 +162,11 @@ func (r *Reader) get(control string) (string, bool) {
 		}
 		return raw, ok
 	}
-	if dead, ok := r.opts.DeadMan[control]; ok {
-		if until := r.seen.meta[control].Until; until > 0 && r.serverNow().UnixMilli() > until {
+	if raw, ok := r.seen.raw[control]; ok {
+		dead, mortal := r.opts.DeadMan[control]
+		if mortal && r.seen.meta[control].Lapsed(&raw, r.serverNow()) {
 			return dead, true
 		}
-	}
-	if raw, ok := r.seen.raw[control]; ok {
 		return raw, true
 	}
 	raw, ok := r.opts.Absent[control]

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,6 +23,7 @@ type ServerOptions struct {
 	Dial    DialFunc      // nil for the network
 	Timeout time.Duration // of a connect, a write or a read; 0 is 2 s
 	Retries int           // of a command whose answer did not come; 0 for writes
+	Certain bool          // spend a round trip more to know whether a command was sent
 }
 
 const (
@@ -90,78 +92,128 @@ func (e *NotSentError) Unwrap() error { return e.Err }
 // Do sends the commands in one round trip, in their order but not as a
 // transaction, and returns the first error among them. It returns when ctx
 // ends, even in the middle of a command; the commands must not be looked at
-// then. A *NotSentError means that none of them left this machine.
+// then. A *NotSentError means that none of them left this machine and none will.
 func (s *Server) Do(ctx context.Context, cmds ...redis.Cmder) error {
-	if err := ctx.Err(); err != nil {
-		return &NotSentError{err}
-	}
+	call := &call{ctx: ctx, cmds: cmds}
 	done := make(chan error, 1)
-	go func() { done <- s.follow(ctx, cmds) }()
+	go func() { done <- s.follow(call) }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
+		if call.leave() {
+			return &NotSentError{ctx.Err()}
+		}
 		return ctx.Err()
 	}
 }
 
-// follow sends the commands to one node after the other as long as each node
-// says that it did nothing and who will.
-func (s *Server) follow(ctx context.Context, cmds []redis.Cmder) error {
+// call is one Do. Its state decides between sending and giving up, so that a
+// caller that was told "not sent" can rely on it.
+type call struct {
+	ctx   context.Context
+	cmds  []redis.Cmder
+	ask   bool // the node wants ASKING before each command
+	state atomic.Int32
+}
+
+const (
+	notYet int32 = iota
+	sending
+	given
+)
+
+// begin is asked before each sending: false when the caller has left.
+func (c *call) begin() bool {
+	return c.state.CompareAndSwap(notYet, sending) || c.state.Load() == sending
+}
+
+// leave is true when nothing was sent, and then nothing will be.
+func (c *call) leave() bool {
+	return c.state.CompareAndSwap(notYet, given)
+}
+
+// follow sends the commands to one node after the other, as long as each node
+// says that it did nothing, and who will.
+func (s *Server) follow(c *call) error {
 	var err error
-	ask := false
-	tried := 0
 	for range mostRedirects + len(s.target.Addrs) {
-		client, locateErr := s.locate(ctx)
+		client, locateErr := s.locate(c.ctx)
 		if locateErr != nil {
 			return &NotSentError{locateErr}
 		}
-		for _, c := range cmds {
-			c.SetErr(nil)
-		}
-		err = send(ctx, client, cmds, ask)
-		var notSent *NotSentError
+		err = s.send(c, client)
 		moved, asked, addr := redirection(err)
 		switch {
 		case moved || asked:
-			ask = asked
+			c.ask = asked
+			c.state.CompareAndSwap(sending, notYet)
 			s.use(client, addr)
-		case errors.As(err, &notSent) || isReadOnly(err) && s.target.MasterName != "":
-			// Nothing was done there: another address may be the right one.
-			s.leave(client)
-			if tried++; tried >= max(len(s.target.Addrs), 2) || ctx.Err() != nil {
-				return err
-			}
-			if len(s.target.Addrs) == 1 && s.target.MasterName == "" {
-				return err
-			}
-		default:
-			if isReadOnly(err) {
-				s.leave(client) // a pooled connection must not outlive the demotion
-			}
+		case !s.elsewhere(client, err) || c.ctx.Err() != nil:
 			return err
 		}
 	}
 	return err
 }
 
-// send passes the commands to one client, each after an ASKING when a slot is
-// being moved there.
-func send(ctx context.Context, client *redis.Client, cmds []redis.Cmder, ask bool) error {
-	if len(cmds) == 1 && !ask {
-		return classify(client.Process(ctx, cmds[0]))
+// elsewhere leaves a node that cannot be reached or has been demoted, and
+// reports whether there is another address to try now.
+func (s *Server) elsewhere(client *redis.Client, err error) bool {
+	var notSent *NotSentError
+	unreached, demoted := errors.As(err, &notSent), isReadOnly(err)
+	if !unreached && !demoted {
+		return false
 	}
-	pipe := client.Pipeline()
-	for _, c := range cmds {
-		if ask {
-			pipe.Do(ctx, "asking")
+	s.leave(client) // a pooled connection must not outlive the demotion
+	return len(s.target.Addrs) > 1 || demoted && s.target.MasterName != ""
+}
+
+// send passes the commands to one client. When Certain is asked for, a PING on
+// the same connection comes first, so that a node that hangs or cannot be
+// reached is found out before the commands are sent.
+func (s *Server) send(c *call, client *redis.Client) error {
+	if !s.opts.Certain {
+		if !c.begin() {
+			return &NotSentError{c.ctx.Err()}
 		}
-		if err := pipe.Process(ctx, c); err != nil {
+		return classify(exec(c, client))
+	}
+	conn := client.Conn()
+	defer func() { _ = conn.Close() }() // it only goes back to the pool
+	var answer redis.Error
+	if err := conn.Ping(c.ctx).Err(); err != nil && !errors.As(err, &answer) {
+		return &NotSentError{classify(err)}
+	}
+	if !c.begin() {
+		return &NotSentError{c.ctx.Err()}
+	}
+	return classify(exec(c, conn))
+}
+
+// sender is what a client and one of its connections have in common.
+type sender interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+	Pipeline() redis.Pipeliner
+}
+
+func exec(c *call, to sender) error {
+	for _, cmd := range c.cmds {
+		cmd.SetErr(nil)
+	}
+	if len(c.cmds) == 1 && !c.ask {
+		return to.Process(c.ctx, c.cmds[0])
+	}
+	pipe := to.Pipeline()
+	for _, cmd := range c.cmds {
+		if c.ask {
+			pipe.Do(c.ctx, "asking")
+		}
+		if err := pipe.Process(c.ctx, cmd); err != nil {
 			return err
 		}
 	}
-	_, err := pipe.Exec(ctx)
-	return classify(err)
+	_, err := pipe.Exec(c.ctx)
+	return err
 }
 
 // classify marks the errors of which it is sure that nothing was sent.

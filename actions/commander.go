@@ -1,0 +1,137 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/rewarm/rewarm/actions/controls"
+)
+
+// Holder is who wants to command.
+type Holder struct{ Run, Actor, Host string }
+
+// Lease is the right of a run to flip controls. Run and Fence are both compared
+// at every flip, because a failover can hand a number out twice.
+type Lease struct {
+	Run   string
+	Fence int64
+	Since time.Time // server time at which the run first took the command
+	Until time.Time // server time at which others may take it; renewing moves it
+}
+
+// Commanded says who commands instead.
+type Commanded struct {
+	Run, Actor, Host string
+	Since, Until     time.Time // server time
+	Now              time.Time // server time of the answer
+}
+
+// Error names the commander.
+func (c *Commanded) Error() string {
+	if c.Run == "" {
+		return "nobody commands this service any more"
+	}
+	text := fmt.Sprintf("run %s commands this service: %s on %s, since %s",
+		printable(c.Run), printable(c.Actor), printable(c.Host), c.Since.UTC().Format(time.RFC3339))
+	if c.Until.Before(c.Now) {
+		return text + ", but it has not renewed for " + c.Now.Sub(c.Until).Round(time.Second).String()
+	}
+	return text
+}
+
+// Take makes the holder's run the commander and gives it a new fencing number.
+// A run that commands already gets a new number at once; another live one is
+// answered with *Commanded, anything else with *Failure. A Take whose answer did
+// not come can be repeated.
+func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
+	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence}, h.Run, h.Actor, h.Host, LeaseTime.Milliseconds())
+	if err != nil {
+		return Lease{}, err
+	}
+	if words[0] == "commanded" {
+		return Lease{}, commanded(words)
+	}
+	a := answer{words: words}
+	l := Lease{Run: h.Run, Fence: a.number(1), Since: a.time(2), Until: a.time(3)}
+	return l, a.err
+}
+
+// Renew moves the end of the lease, and the dead man's time of the controls that
+// this run keeps alive, to LeaseTime from now; do it every RenewEvery. Controls
+// whose time was over before are returned: readers have left their values and do
+// not come back to them before the next flip. *Commanded means that the run does
+// not command any more.
+func (s *Store) Renew(ctx context.Context, l Lease, deadMan []string) (lapsed []string, err error) {
+	args := []any{l.Run, l.Fence, LeaseTime.Milliseconds()}
+	for _, c := range deadMan {
+		args = append(args, c)
+	}
+	words, err := s.write(ctx, renewScript, []string{s.keys.Commander, s.keys.Meta}, args...)
+	if err != nil {
+		return nil, err
+	}
+	if words[0] == "commanded" {
+		return nil, commanded(words)
+	}
+	return words[2:], nil
+}
+
+// Drop gives the command back. It is no error when the run does not command.
+func (s *Store) Drop(ctx context.Context, l Lease) error {
+	_, err := s.write(ctx, dropScript, []string{s.keys.Commander}, l.Run, l.Fence)
+	return err
+}
+
+// commanded reads {"commanded", run, fence, actor, host, since, until, now}.
+func commanded(words []string) *Commanded {
+	a := answer{words: words}
+	return &Commanded{
+		Run: a.text(1), Actor: a.text(3), Host: a.text(4),
+		Since: a.time(5), Until: a.time(6), Now: a.time(7),
+	}
+}
+
+// answer reads the words of a script's answer and keeps the first trouble.
+type answer struct {
+	words []string
+	err   error
+}
+
+func (a *answer) text(i int) string {
+	if i >= len(a.words) {
+		a.fault(i)
+		return ""
+	}
+	return a.words[i]
+}
+
+func (a *answer) number(i int) int64 {
+	n, err := strconv.ParseInt(a.text(i), 10, 64)
+	if err != nil {
+		a.fault(i)
+	}
+	return n
+}
+
+func (a *answer) time(i int) time.Time { return time.UnixMilli(a.number(i)) }
+
+// optional reads a flag and the text behind it: nil when the flag is not 1.
+func (a *answer) optional(i int) *string {
+	value := a.text(i + 1)
+	if a.text(i) != "1" {
+		return nil
+	}
+	return &value
+}
+
+func (a *answer) fault(i int) {
+	if a.err == nil {
+		a.err = &Failure{
+			Cause:    RefusedOther,
+			Sentence: fmt.Sprintf("redis gave an answer of which word %d makes no sense: %s", i+1, printable(fmt.Sprint(a.words))),
+			Hint:     "see that nothing else writes the keys of package controls, " + controls.Keys("SERVICE").Commander,
+		}
+	}
+}

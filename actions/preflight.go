@@ -1,0 +1,60 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Check tries every kind of write that a run needs, in one script that leaves
+// nothing behind, and looks at the types of the service's keys. A *Failure says
+// what a run would stumble over.
+func (s *Store) Check(ctx context.Context) error {
+	k := s.keys
+	words, err := s.write(ctx, checkScript, []string{k.Check, k.Controls, k.Meta, k.Changes, k.Commander, k.Fence, k.Version})
+	if err != nil {
+		return err
+	}
+	if words[0] == "type" && len(words) == 4 {
+		return wrongType(&Failure{}, words[1], words[2], words[3])
+	}
+	return nil
+}
+
+// Identity tells a person which Redis this is: address, role, version, run id
+// and size. What the user may not ask for is left out; an error means that Redis
+// was not reached.
+func (s *Store) Identity(ctx context.Context) (string, error) {
+	server := redis.NewStringCmd(ctx, "info", "server")
+	replication := redis.NewStringCmd(ctx, "info", "replication")
+	size := redis.NewIntCmd(ctx, "dbsize")
+	if err := s.query(ctx, server, replication, size); err != nil {
+		if f := fail(s.at(s.reads), err); f.Cause == Unreachable || f.Cause == NoAnswer || f.Cause == NotRedis || f.Cause == NoAuth || f.Cause == WrongPass {
+			return "", f
+		}
+	}
+	words := []string{fmt.Sprintf("redis %s db %d", s.at(s.reads), s.target.DB)}
+	words = addInfo(words, "", replication.Val(), "role")
+	words = addInfo(words, "version ", server.Val(), "redis_version")
+	words = addInfo(words, "run id ", server.Val(), "run_id")
+	if size.Err() == nil {
+		words = append(words, fmt.Sprintf("%d keys", size.Val()))
+	}
+	if s.target.TLS != nil {
+		words = append(words, "TLS")
+	}
+	return strings.Join(append(words, s.warnings...), ", "), nil
+}
+
+// addInfo adds one field of an INFO answer, if it is there.
+func addInfo(words []string, label, info, field string) []string {
+	lines := strings.Split(info, "\n")
+	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, field+":") })
+	if i < 0 {
+		return words
+	}
+	return append(words, label+plain(strings.TrimSpace(lines[i][len(field)+1:]), false))
+}

@@ -1,0 +1,26 @@
+-- Makes a run the commander, unless another one is and its lease is alive.
+--
+-- KEYS  commander, fence
+-- ARGV  1 run  2 actor  3 host  4 milliseconds of the lease
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local c = redis.call('HMGET', KEYS[1], 'run', 'fence', 'actor', 'host', 'since', 'until')
+if c[1] and c[1] ~= ARGV[1] and (tonumber(c[6]) or 0) > now then
+  return {'commanded', c[1], c[2] or '', c[3] or '', c[4] or '', c[5] or '', c[6], tostring(now)}
+end
+
+-- The counter may have gone back in a failover; the commander's own number is
+-- the second witness.
+local fence = redis.call('INCR', KEYS[2])
+local last = tonumber(c[2]) or 0
+if fence <= last then
+  fence = last + 1
+  redis.call('SET', KEYS[2], string.format('%d', fence))
+end
+local since = now
+if c[1] == ARGV[1] and tonumber(c[5]) then since = tonumber(c[5]) end
+local ends = now + tonumber(ARGV[4])
+redis.call('HSET', KEYS[1], 'run', ARGV[1], 'actor', ARGV[2], 'host', ARGV[3],
+  'fence', string.format('%d', fence), 'since', string.format('%d', since), 'until', string.format('%d', ends))
+redis.call('PERSIST', KEYS[1])
+return {'taken', string.format('%d', fence), string.format('%d', since), string.format('%d', ends)}
