@@ -1,0 +1,290 @@
+package steps
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// TestRules walks runbooks in scripted worlds. Each file of testdata/rules is one rule
+// or theme; what is expected there is what the rule demands.
+//
+// Commands:
+//
+//	runbook [approve=manual] [through=STAGE] [calls=auto]   begins a run of the (completed) runbook below it
+//	probe NAME VALUE... | reason=R | frozen [after=D]       what a probe answers from now on
+//	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
+//	service [silent] [lag=D] [stuck=N]                      how processes obey
+//	prometheus up|down|skew=D
+//	redis down|up|lost|unanswered|refused|loses-data|set CONTROL=RAW|commander=RUN
+//	disk full [emergency]
+//	walk D                                                  drives for so long; prints a line a record
+//	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
+//	call STEP ok|fail                                       how a call ended
+//	kill, resume                                            another process goes on
+//	show question|blocking|controls|holds|overrides|state
+func TestRules(t *testing.T) {
+	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
+		var w *walker
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "runbook" {
+				w = beginWalk(t, d)
+			} else if err := w.command(d); err != nil {
+				fmt.Fprintf(&w.out, "error: %v\n", err)
+			}
+			defer w.out.Reset()
+			return w.out.String()
+		})
+	})
+}
+
+func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
+	w := newWalker(t, d.Pos, mustParse(t, d.Input))
+	through := ""
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "approve":
+			w.approve = ApproveMode(arg.Vals[0])
+		case "through":
+			through = arg.Vals[0]
+		case "calls":
+			w.autoCalls = true
+		default:
+			d.Fatalf(t, "unknown argument %s", arg)
+		}
+	}
+	w.rights.doc = w.doc
+	if err := w.begin(through); err != nil {
+		fmt.Fprintf(&w.out, "error: %v\n", err)
+	}
+	return w
+}
+
+func (w *walker) command(d *datadriven.TestData) error {
+	words, options := argsOf(d)
+	switch d.Cmd {
+	case "probe":
+		return w.setProbe(words, options)
+	case "react":
+		return w.setReaction(words, options)
+	case "service":
+		return w.setService(words, options)
+	case "prometheus":
+		return w.setPrometheus(words, options)
+	case "redis":
+		return w.setRedis(words, options)
+	case "disk":
+		w.journal.full = words[0] == "full"
+		w.journal.emergency = len(words) > 1
+	case "walk":
+		return w.walkFor(words)
+	case "order":
+		return w.order(words)
+	case "call":
+		return w.finishCall(words[0], words[1] == "ok", "exit status 1")
+	case "kill":
+		w.machine = nil
+	case "later":
+		w.clock.moveTo(w.clock.now.Add(duration(words[0])))
+	case "resume":
+		return w.resume()
+	case "show":
+		return w.show(words[0])
+	default:
+		return errNotHere
+	}
+	return nil
+}
+
+func argsOf(d *datadriven.TestData) (words []string, options map[string]string) {
+	options = map[string]string{}
+	for _, a := range d.CmdArgs {
+		if len(a.Vals) == 0 {
+			words = append(words, a.Key)
+		} else {
+			options[a.Key] = a.Vals[0]
+		}
+	}
+	return words, options
+}
+
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func (w *walker) setProbe(words []string, options map[string]string) error {
+	s, p := w.signal(words[0]), point{at: w.clock.now}
+	if after, ok := options["after"]; ok {
+		p.at = p.at.Add(duration(after))
+	}
+	if len(words) > 1 && words[1] == "frozen" {
+		s.frozen = p.at
+		return nil
+	}
+	s.frozen = time.Time{}
+	for _, v := range words[1:] {
+		p.values = append(p.values, number(v))
+	}
+	p.reason = probes.Reason(options["reason"])
+	s.set(p)
+	return nil
+}
+
+func (w *walker) setReaction(words []string, options map[string]string) error {
+	r := reaction{probe: words[0], values: []float64{number(words[1])}}
+	for key, v := range options {
+		if key == "after" {
+			r.after = duration(v)
+		} else {
+			r.control, r.raw = key, v
+		}
+	}
+	w.react = append(w.react, r)
+	return nil
+}
+
+func (w *walker) setService(words []string, options map[string]string) error {
+	w.service = service{processes: 3, silent: len(words) > 0 && words[0] == "silent"}
+	if lag, ok := options["lag"]; ok {
+		w.service.lag = duration(lag)
+	}
+	if stuck, ok := options["stuck"]; ok {
+		n, err := strconv.Atoi(stuck)
+		w.service.stuck = n
+		return err
+	}
+	return nil
+}
+
+func (w *walker) setPrometheus(words []string, options map[string]string) error {
+	if skew, ok := options["skew"]; ok {
+		w.skew = duration(skew)
+	}
+	for _, word := range words {
+		w.down = map[string]probes.Reason{"up": "", "down": probes.Transport}[word]
+	}
+	return nil
+}
+
+func (w *walker) setRedis(words []string, options map[string]string) error {
+	if len(words) == 0 {
+		if run, ok := options["commander"]; ok {
+			w.redis.server.HSet("rewarm:{catalog}:commander", "run", run, "actor", "ben", "host", "ops-2", "fence", "99",
+				"since", "1", "until", strconv.FormatInt(w.clock.now.Add(time.Hour).UnixMilli(), 10))
+		}
+		return nil
+	}
+	switch words[0] {
+	case "down", "up":
+		w.redis.down = words[0] == "down"
+	case "lost", "unanswered", "refused":
+		w.redis.fault = words[0]
+	case "loses-data":
+		w.redis.server.FlushAll()
+	case "set":
+		for control, raw := range options {
+			w.redis.edit(control, raw)
+		}
+	default:
+		return errNotHere
+	}
+	return nil
+}
+
+func (w *walker) walkFor(words []string) error {
+	if err := w.walk(duration(words[0])); err != nil {
+		return err
+	}
+	if w.stopped {
+		fmt.Fprintf(&w.out, "%s stopped: %s\n", w.since(), w.ended)
+	}
+	return nil
+}
+
+// order gives an order; approve takes the scope of an offer in the place of its digest.
+func (w *walker) order(words []string) error {
+	o := Order{Kind: OrderKind(words[0]), By: "ben"}
+	rest := words[1:]
+	switch o.Kind {
+	case OrderApprove:
+		o.Digest = rest[0]
+		for _, offer := range w.machine.Question().Offers {
+			if string(offer.Scope) == rest[0] {
+				o.Digest = offer.Digest[:8]
+			}
+		}
+		rest = rest[1:]
+		if len(rest) > 0 {
+			o.By = rest[0]
+			rest = rest[1:]
+		}
+	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack:
+		o.Step, rest = rest[0], rest[1:]
+	}
+	o.Text = strings.Join(rest, " ")
+	err := w.machine.Order(o)
+	if refused, ok := err.(*RefusedOrder); ok {
+		fmt.Fprintf(&w.out, "refused: %s (%s)\n", refused.Sentence, refused.Hint)
+		return nil
+	}
+	return err
+}
+
+func (w *walker) show(what string) error {
+	s := w.machine.State()
+	switch what {
+	case "question":
+		q := w.machine.Question()
+		fmt.Fprintf(&w.out, "%s %s\n", q.Step, q.Asks)
+		for _, o := range q.Offers {
+			fmt.Fprintf(&w.out, "  %s: %s\n", o.Word, changesText(o.Covers))
+		}
+	case "blocking":
+		if wait, ok := Next(s, w.clock.now).(Wait); ok {
+			fmt.Fprintln(&w.out, wait.Blocking)
+		}
+	case "controls":
+		fmt.Fprintln(&w.out, w.redis.values())
+	case "holds":
+		for _, h := range s.Holds() {
+			fmt.Fprintf(&w.out, "%s: %s\n", h.Cause, h.Sentence)
+		}
+	case "overrides":
+		for _, o := range s.Overrides() {
+			fmt.Fprintf(&w.out, "%s=%s steady %s\n", o.Control, o.Value, o.Steady)
+		}
+	default:
+		return errNotHere
+	}
+	return nil
+}
+
+func changesText(list []Change) string {
+	var parts []string
+	for _, c := range list {
+		after := "absent"
+		if c.After != nil {
+			after = *c.After
+		}
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s=%s %s", c.Control, after, c.Unit)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+var (
+	_ Prober   = (*walker)(nil)
+	_ Controls = (*redisServer)(nil)
+	_          = actions.RenewEvery
+	_          = runbook.Releasing
+)
