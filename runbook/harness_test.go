@@ -59,12 +59,33 @@ func (s splice) at(p Position) string {
 }
 
 // spliced reads the piece of a test: the whole file under "document", else what
-// stands at the marker that the command names.
+// stands at the marker that the command names. A line "#NAME" in the piece begins
+// one more, for another marker.
 func spliced(t testing.TB, td *datadriven.TestData) splice {
+	t.Helper()
 	if td.Cmd == "document" {
 		return splice{source: td.Input + "\n"}
 	}
-	return spliceAt(t, td.Cmd, td.Input)
+	piece, more, _ := strings.Cut(td.Input, "\n#")
+	s := spliceAt(t, td.Cmd, piece)
+	for more != "" {
+		var name string
+		name, piece, _ = strings.Cut(more, "\n")
+		piece, more, _ = strings.Cut(piece, "\n#")
+		s.add(t, name, piece)
+	}
+	return s
+}
+
+// add puts one more piece before a marker of the document.
+func (s *splice) add(t testing.TB, name, piece string) {
+	t.Helper()
+	before, after, found := strings.Cut(s.source, "#"+name+"\n")
+	if !found {
+		t.Fatalf("the document has no marker %q", name)
+	}
+	indent := before[strings.LastIndex(before, "\n")+1:]
+	s.source = before + strings.ReplaceAll(piece, "\n", "\n"+indent) + "\n" + indent + "#" + name + "\n" + after
 }
 
 // settings gives what the arguments set=NAME:VALUE say.

@@ -111,7 +111,7 @@ func Lint(d *Document) []LintFinding {
 		findings[i] = f.LintFinding
 	}
 	slices.SortStableFunc(findings, func(a, b LintFinding) int {
-		return cmp.Or(comparePositions(a.Pos, b.Pos), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(comparePositions(a.Pos, b.Pos), cmp.Compare(a.Rule, b.Rule))
 	})
 	return findings
 }
