@@ -20,7 +20,8 @@ type Options struct {
 	Earlier []string
 	// Emergency, when given, takes the lines of the log after the log has broken:
 	// one record without its newline, on disk or on another machine when it
-	// returns nil. Lines come in order; after an error the same line comes again.
+	// returns nil. Lines come in order; after an error the same line comes again,
+	// so a sink that had taken it nevertheless drops what it has already.
 	Emergency func(line []byte) error
 }
 
