@@ -1,0 +1,119 @@
+package runbook
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const reference = "../docs/runbook.md"
+
+// readReference gives the lines of the reference.
+func readReference(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}
+
+// rows gives the cells of the table after a marker.
+func rows(lines []string, marker string) [][]string {
+	start := slices.Index(lines, marker)
+	if start < 0 {
+		return nil
+	}
+	var all [][]string
+	for _, line := range lines[min(start+3, len(lines)):] {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// TestReferenceNamesEveryKey compares the tables of the reference with the keys
+// that the parser takes, both ways.
+func TestReferenceNamesEveryKey(t *testing.T) {
+	lines := readReference(t)
+	marker := regexp.MustCompile(`^<!-- keys: (\S+) -->$`)
+	explained := map[string]bool{}
+	for _, line := range lines {
+		m := marker.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		section := m[1]
+		explained[section] = true
+		want := schema[section]
+		if section == "guard" { // whose bound is explained where bounds are
+			want = want[len(schema["bound"]):]
+		}
+		var got []string
+		for _, row := range rows(lines, line) {
+			got = append(got, strings.Trim(row[0], "`"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the reference has the keys %q, the parser takes %q", section, got, want)
+		}
+	}
+	for section := range schema {
+		if !explained[section] {
+			t.Errorf("the reference does not explain the keys of %s", section)
+		}
+	}
+}
+
+func TestReferenceListsEveryRule(t *testing.T) {
+	var want [][]string
+	for _, r := range LintRules() {
+		want = append(want, []string{"`" + r.Name + "`", r.Looks, r.Reason})
+	}
+	got := rows(readReference(t), "<!-- rules -->")
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("the reference has the rules\n%q\nand the lint\n%q", got, want)
+	}
+}
+
+// TestReferenceTellsTheDefaults looks for the defaults in the reference's words.
+func TestReferenceTellsTheDefaults(t *testing.T) {
+	lines := readReference(t)
+	want := map[string]string{
+		"every": builtIn.Every.String(), "passes": "2", "timeout": builtIn.Timeout.String(),
+		"stale_after": builtIn.StaleAfter.String(),
+		"approval":    "{protect: " + string(builtIn.Protect) + ", release: " + string(builtIn.Release) + "}",
+	}
+	for _, row := range rows(lines, "<!-- keys: defaults -->") {
+		if key := strings.Trim(row[0], "`"); row[1] != "`"+want[key]+"`" {
+			t.Errorf("the reference says that %s is %s, it is %s", key, row[1], want[key])
+		}
+	}
+	for section, row := range map[string]string{
+		"step": "| `settle` | `" + defaultSettle.String() + "` |",
+		"call": "| `timeout` | `" + defaultCallTimeout.String() + "` |",
+	} {
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, row) }) {
+			t.Errorf("the reference does not say in %s: %s", section, row)
+		}
+	}
+}
+
+// TestReferenceExample reads the example of the reference and lints it.
+func TestReferenceExample(t *testing.T) {
+	_, rest, found := strings.Cut(strings.Join(readReference(t), "\n"), "<!-- example -->\n```yaml\n")
+	example, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("the reference has no example")
+	}
+	for _, f := range Lint(mustParse(t, example, nil)) {
+		t.Errorf("%d:%d %s: %s", f.Pos.Line, f.Pos.Column, f.Rule, f.Message)
+	}
+}
