@@ -129,7 +129,7 @@ func (a *answer) optional(i int) *string {
 func (a *answer) fault(i int) {
 	if a.err == nil {
 		a.err = &Failure{
-			Cause:    RefusedOther,
+			Cause:    NoAnswer, // nobody knows what was done
 			Sentence: fmt.Sprintf("redis gave an answer of which word %d makes no sense: %s", i+1, printable(fmt.Sprint(a.words))),
 			Hint:     "see that nothing else writes the keys of package controls, " + controls.Keys("SERVICE").Commander,
 		}

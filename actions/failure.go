@@ -61,7 +61,8 @@ func (f *Failure) Error() string { return f.Sentence }
 func (f *Failure) Unwrap() error { return f.err }
 
 // answers are the errors that Redis itself gives, by their code. They say that
-// nothing was done.
+// nothing was done: the scripts read all that they need before they write, and
+// what can be refused is refused at their first write.
 var answers = []struct {
 	code  string
 	cause Cause

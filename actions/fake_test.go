@@ -66,6 +66,9 @@ func (n *node) serve(conn net.Conn) {
 			return
 		}
 		reply := n.reply(args)
+		if reply == hangUp {
+			return
+		}
 		if reply == "" {
 			_, _ = io.Copy(io.Discard, in)
 			return
@@ -97,8 +100,10 @@ func (n *node) reply(args []string) string {
 	return reply
 }
 
-// pass leaves an answer to the node.
-const pass = "pass"
+const (
+	pass   = "pass"    // leaves an answer to the node
+	hangUp = "hang up" // closes the connection instead of answering
+)
 
 // count says how many commands of this name were seen.
 func (n *node) count(name string) int {

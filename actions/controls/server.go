@@ -181,8 +181,12 @@ func (s *Server) send(c *call, client *redis.Client) error {
 	conn := client.Conn()
 	defer func() { _ = conn.Close() }() // it only goes back to the pool
 	var answer redis.Error
-	if err := conn.Ping(c.ctx).Err(); err != nil && !errors.As(err, &answer) {
+	switch err := conn.Ping(c.ctx).Err(); {
+	case err == nil:
+	case !errors.As(err, &answer):
 		return &NotSentError{classify(err)}
+	case strings.HasPrefix(answer.Error(), "NOAUTH"):
+		return err // a longer command would be refused as a protocol error
 	}
 	if !c.begin() {
 		return &NotSentError{c.ctx.Err()}

@@ -13,7 +13,8 @@ for i = 2, 7 do
   end
 end
 redis.call('TIME')
-redis.call('DEL', KEYS[1])
+-- INCR must be the first: a server without memory refuses only a script's first
+-- write, and lets a DEL through.
 redis.call('INCR', KEYS[1])
 redis.call('SET', KEYS[1], '1')
 redis.call('DEL', KEYS[1])

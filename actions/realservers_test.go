@@ -1,0 +1,385 @@
+//go:build realservers
+
+package actions
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// realRedis is a redis-server of this test.
+type realRedis struct {
+	testServer
+	addr    string
+	dir     string
+	args    []string
+	process *os.Process
+}
+
+func startRedis(t *testing.T, args ...string) *realRedis {
+	t.Helper()
+	port := freePort(t)
+	r := &realRedis{addr: "127.0.0.1:" + port, dir: t.TempDir()}
+	r.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no"}, args...)
+	r.url = "redis://" + r.addr
+	r.raw = redis.NewClient(&redis.Options{Addr: r.addr, Protocol: 2})
+	t.Cleanup(func() { _ = r.raw.Close() })
+	r.start(t)
+	return r
+}
+
+func (r *realRedis) start(t *testing.T) {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("install Debian's redis-server")
+	}
+	cmd := exec.Command(path, r.args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.process = cmd.Process
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGCONT)
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	eventually(t, func() error {
+		conn, err := net.Dial("tcp", r.addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err
+	})
+}
+
+func (r *realRedis) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := r.process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// eventually polls until there is no error any more.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestStoreOnRedis(t *testing.T) {
+	r := startRedis(t)
+	testStore(t, func(t *testing.T) testServer {
+		r.do(t, "flushall")
+		r.do(t, "script", "flush")
+		return r.testServer
+	})
+}
+
+// openReal opens a store and takes the command with a plan ready.
+func openReal(t *testing.T, r *realRedis, timeout time.Duration) (*Store, Lease, Plan) {
+	t.Helper()
+	s := openStore(t, r.url, nil, timeout)
+	return s, take(t, s, ana), plan(t, s, admission, number(3200))
+}
+
+func TestPassword(t *testing.T) {
+	r := startRedis(t, "--requirepass", "open sesame")
+	s := openStore(t, r.url, nil, 0)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, NoAuth)
+	s = openStore(t, "redis://:wrong%20sesame@"+r.addr, nil, 0)
+	o := wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, WrongPass)
+	if strings.Contains(o.Sentence, "sesame") {
+		t.Errorf("sentence %q", o.Sentence)
+	}
+	s = openStore(t, "redis://:open%20sesame@"+r.addr, nil, 0)
+	wantOutcome(t, s.Apply(t.Context(), take(t, s, ana), somePlan, stamp), Applied, "")
+}
+
+func TestReplica(t *testing.T) {
+	master := startRedis(t)
+	_, port, _ := net.SplitHostPort(master.addr)
+	r := startRedis(t, "--replicaof", "127.0.0.1 "+port)
+	s := openStore(t, r.url, nil, 0)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, CommandLost)
+	if _, err := s.Take(t.Context(), ana); fail("", err).Cause != ReadOnly {
+		t.Errorf("take on a replica: %v", err)
+	}
+	if err := s.Check(t.Context()); fail("", err).Cause != ReadOnly {
+		t.Errorf("check on a replica: %v", err)
+	}
+	read(t, s, admission)
+	if id, err := s.Identity(t.Context()); err != nil || !strings.Contains(id, "slave") {
+		t.Errorf("%q, %v", id, err)
+	}
+	// Promoted, it serves over the same store.
+	r.do(t, "replicaof", "no", "one")
+	wantOutcome(t, s.Apply(t.Context(), take(t, s, ana), somePlan, stamp), Applied, "")
+}
+
+// https://github.com/redis/redis/issues/9926
+// https://github.com/valkey-io/valkey/issues/1330
+func TestOutOfMemory(t *testing.T) {
+	r := startRedis(t, "--maxmemory-policy", "noeviction")
+	s, l, p := openReal(t, r, 0)
+	r.do(t, "config", "set", "maxmemory", "1")
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, OutOfMemory)
+	if err := s.Check(t.Context()); fail("", err).Cause != OutOfMemory {
+		t.Errorf("check: %v", err)
+	}
+	wantOutcome(t, s.Settle(t.Context(), l, p), Unknown, OutOfMemory)
+	if read(t, s, admission).Raw != nil || r.do(t, "exists", "rewarm:{catalog}:version") != int64(0) {
+		t.Error("a refused flip left something behind")
+	}
+	r.do(t, "config", "set", "maxmemory", "0")
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+}
+
+// https://github.com/redis/redis/issues/9913
+func TestSnapshotsFail(t *testing.T) {
+	r := startRedis(t, "--save", "3600 1")
+	s, l, p := openReal(t, r, 0)
+	// A directory in the place of the dump makes the snapshot fail, also for root.
+	if err := os.MkdirAll(filepath.Join(r.dir, "dump.rdb", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.do(t, "bgsave")
+	eventually(t, func() error {
+		if info := fmt.Sprint(r.do(t, "info", "persistence")); !strings.Contains(info, "rdb_last_bgsave_status:err") {
+			return fmt.Errorf("the snapshot has not failed: %s", info)
+		}
+		return nil
+	})
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, Misconf)
+	if err := s.Check(t.Context()); fail("", err).Cause != Misconf {
+		t.Errorf("check: %v", err)
+	}
+}
+
+// https://github.com/redis/redis/issues/13483
+func TestTooFewReplicas(t *testing.T) {
+	r := startRedis(t)
+	s, l, p := openReal(t, r, 0)
+	r.do(t, "config", "set", "min-replicas-to-write", "1")
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, NoReplicas)
+	if r.do(t, "exists", "rewarm:{catalog}:version") != int64(0) {
+		t.Error("a refused flip left something behind")
+	}
+}
+
+// leastRights are the rights that docs/controls.md gives to the user of a run.
+var leastRights = []any{"acl", "setuser", "rewarm", "on", ">pass", "resetkeys", "~rewarm:{catalog}:*", "nocommands",
+	"+evalsha", "+eval", "+hmget", "+pttl", "+time", "+ping", "+type", "+hget", "+incr", "+set", "+hset", "+hdel",
+	"+persist", "+xadd", "+del", "+expire"}
+
+func TestLeastRights(t *testing.T) {
+	r := startRedis(t)
+	r.do(t, leastRights...)
+	r.url = "redis://rewarm:pass@" + r.addr
+	s, l, p := openReal(t, r, 0)
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, nil), stamp), Applied, "")
+	wantOutcome(t, s.Settle(t.Context(), l, p), Refused, NotApplied)
+	if _, err := s.Renew(t.Context(), take(t, s, ana), []string{"origin.admission"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Mirror(t.Context(), runA, [][]byte{[]byte("{}")}); err != nil {
+		t.Error(err)
+	}
+	if id, err := s.Identity(t.Context()); err != nil {
+		t.Errorf("%q, %v", id, err)
+	}
+	for _, denied := range []string{"xadd", "hset", "incr", "evalsha"} {
+		r.do(t, "acl", "setuser", "rewarm", "-"+denied)
+		if err := s.Check(t.Context()); fail("", err).Cause != NoPerm {
+			t.Errorf("check without %s: %v", denied, err)
+		}
+		r.do(t, "acl", "setuser", "rewarm", "+"+denied)
+	}
+	r.do(t, "acl", "setuser", "rewarm", "resetkeys", "~other:*")
+	if err := s.Check(t.Context()); fail("", err).Cause != NoPerm {
+		t.Errorf("check without keys: %v", err)
+	}
+}
+
+// A stream that cannot be appended to does not undo a brake.
+func TestFlipWithoutTheRightToAppend(t *testing.T) {
+	r := startRedis(t)
+	r.do(t, leastRights...)
+	r.do(t, "acl", "setuser", "rewarm", "-xadd")
+	r.url = "redis://rewarm:pass@" + r.addr
+	s, l, p := openReal(t, r, 0)
+	o := wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+	if !strings.Contains(o.Hint, "stream of changes") {
+		t.Errorf("hint %q", o.Hint)
+	}
+}
+
+func TestRestartInBetween(t *testing.T) {
+	r := startRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	s, l, p := openReal(t, r, 0)
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+	_ = r.raw.Shutdown(t.Context()).Err()
+	eventually(t, func() error {
+		if o := s.Apply(t.Context(), l, p, stamp); o.Result != NotSent {
+			return fmt.Errorf("outcome %s: %s", o.Result, o.Sentence)
+		}
+		return nil
+	})
+	r.start(t)
+	eventually(t, func() error {
+		if o := s.Apply(t.Context(), l, p, stamp); o.Result != Applied {
+			return fmt.Errorf("outcome %s: %s", o.Result, o.Sentence)
+		}
+		return nil
+	})
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(1600)), stamp), Applied, "")
+}
+
+// https://github.com/redis/redis/issues/6062
+func TestAStoppedServer(t *testing.T) {
+	r := startRedis(t)
+	s, l, p := openReal(t, r, 300*time.Millisecond)
+	r.signal(t, syscall.SIGSTOP)
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), NotSent, Unreachable)
+	r.signal(t, syscall.SIGCONT)
+	eventually(t, func() error { _, err := s.Read(t.Context(), []*runbook.Control{admission}); return err })
+	if raw := read(t, s, admission).Raw; raw != nil {
+		t.Errorf("it was written after all: %s", *raw)
+	}
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+}
+
+// stopper dials through a proxy that holds the first script back, as a server
+// does that stops between the greeting and the work.
+type stopper struct {
+	addr string
+	held chan []byte
+}
+
+func (d *stopper) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.addr)
+	return &stoppedConn{Conn: conn, to: d}, err
+}
+
+type stoppedConn struct {
+	net.Conn
+	to *stopper
+}
+
+func (c *stoppedConn) Write(p []byte) (int, error) {
+	if c.to.held == nil || !strings.Contains(string(p), applyScript.sha) {
+		return c.Conn.Write(p)
+	}
+	c.to.held <- append([]byte(nil), p...)
+	c.to.held = nil
+	return len(p), nil
+}
+
+func TestALateWriteIsRefusedAfterSettling(t *testing.T) {
+	r := startRedis(t)
+	setup, l, p := openReal(t, r, 0)
+	wantOutcome(t, setup.Apply(t.Context(), l, plan(t, setup, bypass, &bypass.Steady), stamp), Applied, "") // Redis knows the script
+	held := make(chan []byte, 1)
+	d := &stopper{addr: r.addr, held: held}
+	s := openStore(t, r.url, d.dial, 300*time.Millisecond)
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Unknown, NoAnswer)
+	o := wantOutcome(t, setup.Settle(t.Context(), l, p), Refused, NotApplied)
+	if late := sendRaw(t, r.addr, <-held); !strings.Contains(late, "commanded") {
+		t.Errorf("the late write was answered %q", late)
+	}
+	if raw := read(t, setup, admission).Raw; raw != nil {
+		t.Errorf("the late write was done: %s", *raw)
+	}
+	wantOutcome(t, setup.Apply(t.Context(), *o.Lease, p, stamp), Applied, "")
+}
+
+func TestALateWriteIsFoundBySettling(t *testing.T) {
+	r := startRedis(t)
+	setup, l, p := openReal(t, r, 0)
+	wantOutcome(t, setup.Apply(t.Context(), l, plan(t, setup, bypass, &bypass.Steady), stamp), Applied, "")
+	held := make(chan []byte, 1)
+	d := &stopper{addr: r.addr, held: held}
+	s := openStore(t, r.url, d.dial, 300*time.Millisecond)
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Unknown, NoAnswer)
+	if late := sendRaw(t, r.addr, <-held); !strings.Contains(late, "applied") {
+		t.Errorf("the late write was answered %q", late)
+	}
+	wantOutcome(t, setup.Settle(t.Context(), l, p), Applied, "")
+}
+
+func sendRaw(t *testing.T, addr string, request []byte) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write(request); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	n, err := conn.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(buf[:n])
+}
+
+func TestClusterOfOne(t *testing.T) {
+	r := startRedis(t, "--cluster-enabled", "yes")
+	s := openStore(t, r.url+"?cluster=true", nil, 0)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, ClusterDown)
+	r.do(t, "cluster", "addslotsrange", "0", "16383")
+	eventually(t, func() error { _, err := s.Take(t.Context(), ana); return err })
+	l := take(t, s, ana)
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(3200)), stamp), Applied, "")
+	if err := s.Mirror(t.Context(), runA, [][]byte{[]byte("{}")}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTLSAgainstAPlainPort(t *testing.T) {
+	r := startRedis(t)
+	s := openStore(t, "rediss://"+r.addr, nil, 500*time.Millisecond)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), NotSent, Unreachable)
+}
