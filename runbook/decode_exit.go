@@ -109,6 +109,31 @@ func (d *decoder) guardOtherwise(f fields, g *Guard) {
 	case len(g.Flip.Through) > 0:
 		d.fail(flip.pos, "write to: VALUE", "a guard puts a brake on at once, not through rungs")
 	case c.Direction(c.Steady, g.Flip.To) == Releasing:
-		d.fail(flip.pos, "flip it the other way", "a guard may only protect, and %s at %s releases", c.Name, c.Format(g.Flip.To))
+		d.notABrake(g.Flip, c)
+	}
+}
+
+func (d *decoder) notABrake(flip *Flip, c *Control) {
+	d.fail(flip.Pos, "flip it the other way", "a guard may only protect, and %s at %s releases", c.Name, c.Format(flip.To))
+}
+
+// checkBrakes reports guards that take a control back to its steady value when
+// all that the steps do to it is to protect: such a brake would release.
+func (d *decoder) checkBrakes() {
+	for _, g := range d.doc.Guards {
+		if g.Flip == nil {
+			continue
+		}
+		c := d.controls[g.Flip.Control]
+		releases, protects := false, false
+		for s := range d.doc.Steps() {
+			if s.Flip != nil && s.Flip.Control == c.Name {
+				releases = releases || c.Direction(s.Flip.To, g.Flip.To) == Releasing
+				protects = protects || c.Direction(s.Flip.To, g.Flip.To) == Protecting
+			}
+		}
+		if g.Flip.To.Equal(c.Steady) && releases && !protects {
+			d.notABrake(g.Flip, c)
+		}
 	}
 }

@@ -78,8 +78,13 @@ func TestReferenceListsEveryRule(t *testing.T) {
 		want = append(want, []string{"`" + r.Name + "`", r.Looks, r.Reason})
 	}
 	got := rows(readReference(t), "<!-- rules -->")
-	if !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("the reference has the rules\n%q\nand the lint\n%q", got, want)
+	if len(got) != len(want) {
+		t.Errorf("the reference has %d rules, the lint %d", len(got), len(want))
+	}
+	for i := range min(len(got), len(want)) {
+		if !slices.Equal(got[i], want[i]) {
+			t.Fatalf("rule %d\nin the reference: %q\nin the lint:      %q", i+1, got[i], want[i])
+		}
 	}
 }
 

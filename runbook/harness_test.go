@@ -84,8 +84,18 @@ func (s *splice) add(t testing.TB, name, piece string) {
 	if !found {
 		t.Fatalf("the document has no marker %q", name)
 	}
-	indent := before[strings.LastIndex(before, "\n")+1:]
-	s.source = before + strings.ReplaceAll(piece, "\n", "\n"+indent) + "\n" + indent + "#" + name + "\n" + after
+	line := before[strings.LastIndex(before, "\n")+1:]
+	before = strings.TrimSuffix(before, line)
+	if key, _, isStage := strings.Cut(line, "{skip"); isStage {
+		s.source = before + strings.TrimRight(key, " ") + "\n" + indented(piece, "    ") + after
+		return
+	}
+	s.source = before + indented(piece, line) + line + "#" + name + "\n" + after
+}
+
+// indented puts an indentation before each line.
+func indented(piece, indent string) string {
+	return indent + strings.ReplaceAll(piece, "\n", "\n"+indent) + "\n"
 }
 
 // settings gives what the arguments set=NAME:VALUE say.

@@ -77,6 +77,8 @@ var lintRules = []LintRule{
 		"prewarm yields to live demand, so counting it forbids rungs that would fit", (*linter).predictionCountsPrewarm},
 	{"floor-above-target", "the time floor against `recover_within`",
 		"nobody can be faster than the gates", (*linter).floorAboveTarget},
+	{"timeout-below-window", "a step whose `timeout` is shorter than its own `when` or `expect` needs after a flip",
+		"such a gate cannot pass, whatever the service does", (*linter).timeoutBelowWindow},
 	{"figure-undated", "figures without `measured`",
 		"a capacity that nobody has measured lately is a guess", (*linter).figureUndated},
 	{unusedWaiver, "waivers that match no finding",

@@ -189,6 +189,22 @@ func (l *linter) floorAboveTarget() {
 	}
 }
 
+func (l *linter) timeoutBelowWindow() {
+	for s := range l.d.Steps() {
+		gates := []struct {
+			name string
+			gate Gate
+		}{{"when", s.When}, {"expect", s.Expect}}
+		for _, g := range gates {
+			judgedOnce := g.name == "when" && s.Stage.Protects()
+			cost := l.d.gateCost(g.gate, s.Timing, true)
+			if !judgedOnce && cost.total > s.Timing.Timeout {
+				l.report(s.Pos, s.Waive, "step %s has a timeout of %s, and its %s needs %s", s.Name, s.Timing.Timeout, g.name, cost.words)
+			}
+		}
+	}
+}
+
 func (l *linter) figureUndated() {
 	for _, f := range l.d.Figures {
 		if f.Measured == "" {

@@ -79,6 +79,7 @@ func (d *decoder) document(root *node, set map[string]string) {
 	d.readExit(f.get("exit"))
 	d.readGuards(f.get("guards"))
 	d.readStages(f.need("stages", "list the nine stages"))
+	d.checkBrakes()
 	d.doc.Waive = d.waivers(f.get("waive"))
 }
 
