@@ -165,7 +165,9 @@ func (w *floorWalk) rungs(s *Step, n int) []string {
 	for range n - 1 {
 		w.now += max(expect.total, next.total)
 	}
-	w.marked, w.mark = true, w.now
+	if s.Flip != nil {
+		w.marked, w.mark = true, w.now
+	}
 	w.now += expect.total
 	switch {
 	case n == 1 && expect.total == 0:
