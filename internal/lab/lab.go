@@ -106,29 +106,11 @@ func (l *Lab) DialRedis(_ context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &watched{c, &l.touched}, nil
+	return newConn(c, &l.touched), nil
 }
 
 // dialOwn connects the lab's own reader.
 func (l *Lab) dialOwn(context.Context, string, string) (net.Conn, error) { return l.redis.Dial() }
-
-// watched notes that something was said on a connection.
-type watched struct {
-	net.Conn
-	touched *atomic.Bool
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	w.touched.Store(true)
-	return n, err
-}
-
-func (w *watched) Write(b []byte) (int, error) {
-	n, err := w.Conn.Write(b)
-	w.touched.Store(true)
-	return n, err
-}
 
 // Transport answers Prometheus' HTTP interface without a network; the host of
 // the URL does not matter.
