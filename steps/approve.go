@@ -25,7 +25,7 @@ func (n *next) asksApproval(step *runbook.Step, p *Planned) bool {
 		return false
 	}
 	from, to := n.s.numbers(p.Target)
-	return n.asksApprovalOf(step, p, []Change{changeOf(p.Plan)}, n.s.whenSince(step, from, to))
+	return n.asksApprovalOf(step, needed, p, []Change{changeOf(p.Plan)}, n.s.whenSince(step, from, to))
 }
 
 // whenSince is when the present row of passes of a step's when began.
@@ -33,23 +33,34 @@ func (s *State) whenSince(step *runbook.Step, from, to string) time.Time {
 	if len(step.When) == 0 {
 		return time.Time{}
 	}
-	return s.track(s.whenWatch(step, from, to)).since
+	return s.track(s.whenWatch(step, from, to)).sinceWhen()
 }
 
-// asksApprovalOf looks for an approval that covers one change. One that was given for
-// the plan alone counts only while the gate has stayed green since.
-func (n *next) asksApprovalOf(step *runbook.Step, p *Planned, changes []Change, green time.Time) bool {
+// asksApprovalOf looks for the approvals that cover one change. One that was given for
+// the plan alone counts only while the gate has stayed green since. Where two persons
+// are needed, the same one twice is one, and auto is none.
+func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green time.Time) bool {
+	if needed == runbook.ApprovalNone {
+		return false
+	}
 	digest := digestOf(changes)
 	if p != nil {
 		digest = p.Digest
 	}
+	var persons []string
 	for _, a := range n.s.approvals {
+		covers := a.Scope == ScopePlan && a.Digest == digest && !green.After(a.At) ||
+			a.Scope != ScopePlan && slices.ContainsFunc(a.Covers, changes[0].same)
 		switch {
-		case a.Void:
-		case a.Scope == ScopePlan && a.Digest == digest && !green.After(a.At),
-			a.Scope != ScopePlan && slices.ContainsFunc(a.Covers, changes[0].same):
+		case a.Void || !covers || slices.Contains(persons, a.By):
+		case needed == runbook.ApprovalOne:
 			return false
+		case a.How != "auto":
+			persons = append(persons, a.By)
 		}
+	}
+	if len(persons) >= 2 {
+		return false
 	}
 	n.ask(Question{Step: step.Name, Planned: p, Offers: n.offers(step, digest, changes)})
 	n.block(step.Name + " waits for an approval")
@@ -59,7 +70,8 @@ func (n *next) asksApprovalOf(step *runbook.Step, p *Planned, changes []Change, 
 // autoApproval gives the move that a waiting approval leads to: under auto the approval
 // itself, else none.
 func (n *next) autoApproval() Move {
-	if n.s.Approve != Auto || len(n.question.Offers) == 0 {
+	step := n.doc.Step(n.question.Step)
+	if n.s.Approve != Auto || len(n.question.Offers) == 0 || step.Timing.Release == runbook.ApprovalTwo {
 		return nil
 	}
 	offer := n.question.Offers[0]
@@ -71,7 +83,7 @@ func (n *next) autoApproval() Move {
 // its ladder, and all that is left of its stage.
 func (n *next) offers(step *runbook.Step, digest string, plan []Change) []Offer {
 	offers := []Offer{{Scope: ScopePlan, Digest: digest, Word: "approve", Covers: plan}}
-	if ladder := n.s.changesOf(step); len(ladder) > 1 {
+	if ladder := n.s.changesOf(step); len(ladder) > 1 && slices.ContainsFunc(ladder, plan[0].same) {
 		offers = append(offers, Offer{Scope: ScopeLadder, Digest: digestOf(ladder), Word: "approve ladder", Covers: ladder})
 	}
 	var stage []Change
@@ -103,14 +115,25 @@ func (s *State) changesOf(step *runbook.Step) []Change {
 	return nil
 }
 
+// rungChanges lists the rungs that are left, the one half way to a failed one included.
 func (s *State) rungChanges(step *runbook.Step, st *StepState) []Change {
 	var list []Change
 	c := s.Doc.Control(step.Flip.Control)
 	live, _ := s.live(c)
+	want := runbook.Releasing
+	if step.Stage.Protects() {
+		want = runbook.Protecting
+	}
+	if st.Failed != nil {
+		if next, more := s.nextRung(step, st, c, live); more {
+			list, live = append(list, change(c, next)), next
+		}
+	}
 	rungs := rungsOf(step.Flip)
 	for _, rung := range rungs[min(st.Rung, len(rungs)):] {
-		if c.Direction(live, rung) == runbook.Releasing {
+		if c.Direction(live, rung) == want {
 			list = append(list, change(c, rung))
+			live = rung
 		}
 	}
 	return list

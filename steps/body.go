@@ -110,8 +110,10 @@ type Observed struct {
 	Gates       []GateSeen          `json:"gates,omitempty"`
 	Propagation *probes.Propagation `json:"propagation,omitempty"`
 	Controls    map[string]*string  `json:"controls,omitempty"` // raw values that changed since the last poll
-	Redis       string              `json:"redis,omitempty"`    // why Redis could not be read
-	More        bool                `json:"more,omitempty"`
+	// ControlsBase64 has those of them that are not UTF-8.
+	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
+	Redis          string            `json:"redis,omitempty"` // why Redis could not be read
+	More           bool              `json:"more,omitempty"`
 }
 
 // GateSeen is the verdict of one gate on one poll.

@@ -36,7 +36,11 @@ func (n *next) brakes() Move {
 
 // undo puts back what a step flipped, to the byte; a field that was absent is deleted.
 func (n *next) undo(step *runbook.Step) Move {
-	flip := n.s.Step(step.Name).Undoing
+	st := n.s.Step(step.Name)
+	if st.UndoCall && n.s.callOf(step.Name, true, false) == nil {
+		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
+	}
+	flip := st.Undoing
 	if flip == nil {
 		return nil
 	}
@@ -93,10 +97,35 @@ func (n *next) brake(c *runbook.Control, t Target, raw *string) Move {
 	if !n.due(t) {
 		return nil
 	}
-	if planned := n.s.freshPlan(t); planned != nil {
-		return ApplyFlip{Planned: planned}
+	planned := n.s.freshPlan(t)
+	switch {
+	case planned == nil:
+		return MakePlan{Target: t, To: to}
+	case n.wouldLoosen(planned) && !n.mayLoosen(t):
+		return n.leaveTighter(planned)
 	}
-	return MakePlan{Target: t, To: to}
+	return ApplyFlip{Planned: planned}
+}
+
+// wouldLoosen reports whether a plan takes a readable value to one that protects less.
+func (n *next) wouldLoosen(p *Planned) bool {
+	_, err := decode(n.doc.Control(p.Target.Control), p.Plan.Before)
+	return p.Plan.Direction == runbook.Releasing && err == nil
+}
+
+// mayLoosen: only undoing a protection that does harm lifts anything.
+func (n *next) mayLoosen(t Target) bool {
+	if t.Purpose != PurposeUndo {
+		return false
+	}
+	undoing := n.s.Step(t.Step).Undoing
+	return undoing != nil && undoing.Plan.Direction == runbook.Protecting
+}
+
+// leaveTighter settles a brake that is not needed: the value went further meanwhile.
+func (n *next) leaveTighter(p *Planned) Move {
+	return Write{Kind: KindSettled, Body: &Settled{Target: p.Target, Plan: p.Plan, Digest: p.Digest, Result: ResultNothing,
+		Version: p.Plan.Version, ServerAt: n.serverNow(), Sentence: "the live value is tighter and stays", After: p.Before}}
 }
 
 // idleTries is how often an abort or an interrupt tries to idle a control that cannot
@@ -110,7 +139,7 @@ func (n *next) idle() Move {
 		c := n.doc.Control(name)
 		raw := actions.Encode(*c.DeadMan)
 		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
-		if n.s.retries[t].tries >= idleTries && (n.s.aborting != nil || n.s.stopping) {
+		if n.s.retries[t.key()].tries >= idleTries && (n.s.aborting != nil || n.s.stopping) {
 			return Write{Kind: KindDrifted, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
 				Direction: runbook.Protecting, Decision: DriftDeadMan}}
 		}

@@ -45,6 +45,8 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 		return StartCall{Step: step.Name, Call: step.Call}
 	case !c.Finished:
 		return n.block(fmt.Sprintf("%s: its call has not ended", step.Name))
+	case c.OK && len(step.Expect) > 0 && step.Stage.Protects() && !st.Owed && st.Acted != nil:
+		return n.protected(step, st)
 	case c.OK:
 		return n.writeStep(step, StepDone, "done")
 	case step.Otherwise == runbook.Continue || step.Optional:
@@ -87,7 +89,7 @@ func (s *State) toUndo() []*runbook.Step {
 		if c.Undo || c.Instead || !c.OK || step == nil || step.Call == nil || step.Call.Undo == nil {
 			continue
 		}
-		if undone := s.callOf(c.Step, true, false); undone == nil || !undone.OK {
+		if undone := s.callOf(c.Step, true, false); undone == nil || !undone.OK && !undone.ByHand {
 			list = append(list, step)
 		}
 	}

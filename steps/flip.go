@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
@@ -19,8 +20,17 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 			Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name}, ServerAt: m.serverNow()}, false)
 	}
 	live := read[c.Name]
+	if live.Raw != nil && len(*live.Raw) > longestRaw {
+		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultRefused, Cause: causeTooLong,
+			Plan:     actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name},
+			Sentence: fmt.Sprintf("%s holds %d bytes, which no record can name", c.Name, len(*live.Raw)),
+			Hint:     "remove them by hand: HDEL of the field", ServerAt: m.serverNow()}, false)
+	}
 	plan := actions.NewPlan(m.state.Begun.Run, v.Target.Step, c, live, v.To)
 	body := &Planned{Target: v.Target, Plan: plan, Digest: plan.Digest(), Before: readable(c, plan.Before), After: readable(c, plan.After)}
+	if before, err := decode(c, plan.Before); err == nil {
+		body.Target.From = numberText(before)
+	}
 	if live.Meta != nil {
 		body.Owner = live.Meta.Owner
 	}
@@ -50,9 +60,13 @@ func (m *Machine) apply(ctx context.Context, v ApplyFlip) error {
 	if err := m.write(KindIntended, intended, true); err != nil {
 		return err
 	}
+	if m.state.Broken && p.Plan.Direction != runbook.Protecting {
+		return m.write(KindSettled, &Settled{Target: p.Target, Plan: p.Plan, Digest: p.Digest, Result: ResultRefused, Cause: causeLog,
+			ServerAt: m.serverNow(), Sentence: "the log's disk is broken: nothing is released", After: p.After}, true)
+	}
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
-	return m.outcome(intended, m.c.Controls.Apply(ctx, m.lease, p.Plan, m.stamp(p.Plan)))
+	return m.outcome(ctx, intended, m.c.Controls.Apply(ctx, m.lease, p.Plan, m.stamp(p.Plan)))
 }
 
 // settle finds out by its digest how an open intent ended.
@@ -63,19 +77,25 @@ func (m *Machine) settle(ctx context.Context, open *Intended) error {
 	if o.Lease != nil {
 		m.lease = *o.Lease
 	}
-	return m.outcome(open, o)
+	return m.outcome(ctx, open, o)
 }
 
-func (m *Machine) outcome(i *Intended, o actions.Outcome) error {
+// Causes of a refusal that are this package's own; the others are of package actions.
+const (
+	causeTooLong = "too-long"
+	causeLog     = "log"
+)
+
+func (m *Machine) outcome(ctx context.Context, i *Intended, o actions.Outcome) error {
 	body := &Settled{Target: i.Target, Plan: i.Plan, Digest: i.Digest, Version: o.Version, Found: o.Found, Seen: o.Seen, Cause: string(o.Cause),
 		ServerAt: m.serverNow(), Sentence: o.Sentence, Hint: o.Hint, After: i.After, Result: resultOf(o)}
 	if err := m.write(KindSettled, body, true); err != nil {
 		return err
 	}
-	if o.Commander != nil {
-		return o.Commander
+	if o.Commander == nil {
+		return nil
 	}
-	return nil
+	return m.retake(ctx)
 }
 
 func resultOf(o actions.Outcome) Result {

@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -63,10 +64,10 @@ func newState(begun *Begun) (*State, error) {
 		plans:  map[Target]*Planned{},
 		guards: map[string]bool{}, confirms: map[string]*ConfirmState{},
 		baselines: map[string]float64{}, drifts: map[string]*Drifted{}, putBack: map[string]bool{},
-		retries: map[Target]retry{}, tracks: map[trackKey]*track{},
+		retries: map[Target]retry{}, tracks: map[string]*track{},
 	}
 	for step := range doc.Steps() {
-		if step.Confirm != nil && step.Confirm.Modes {
+		if step.Confirm != nil && step.Confirm.Modes && step.Stage.Protects() {
 			s.Undecided = true
 		}
 	}
@@ -95,8 +96,8 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Observed:
 		s.observed(b)
 	case *Planned:
-		s.plans[b.Target] = b
-		s.see(b.Plan.Control, b.Plan.Before)
+		s.plans[b.Target.key()] = b
+		s.noticed(b.Plan.Control, b.Plan.Before)
 	case *Approved:
 		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At})
 	case *Intended:
@@ -141,7 +142,15 @@ func (s *State) resumed(b *Resumed) {
 	s.Begun.Through = ""
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return slices.Contains(endsWithProcess, h.Cause) })
 	s.retries = map[Target]retry{}
-	s.lastPoll = time.Time{}
+	s.forgetPolls()
+}
+
+// forgetPolls lets every gate start anew: nobody looked while the run stood still.
+func (s *State) forgetPolls() {
+	s.pollBase += len(s.polls)
+	s.polls, s.partial, s.lastPoll = nil, nil, time.Time{}
+	s.tracks = map[string]*track{}
+	s.exit.before, s.exit.since, s.exit.passesNow = nil, time.Time{}, false
 }
 
 func (s *State) stepped(b *StepBody) {
@@ -166,7 +175,11 @@ func (s *State) observed(b *Observed) {
 	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
 	s.RedisDown = b.Redis
 	for name, raw := range b.Controls {
-		s.see(name, raw)
+		s.noticed(name, raw)
+	}
+	for name, raw := range b.ControlsBase64 {
+		text := string(raw)
+		s.noticed(name, &text)
 	}
 	if b.Propagation != nil {
 		s.propagated(b.Propagation)
@@ -174,13 +187,29 @@ func (s *State) observed(b *Observed) {
 	if b.More {
 		return
 	}
-	s.partial.seenAt = s.LastAt
-	s.polls = append(s.polls, s.partial)
+	if s.compared == nil {
+		s.compared = s.liveNumbers()
+	}
+	p := s.partial
+	p.seenAt, p.numbers, p.baselines = s.LastAt, s.compared, s.baselines
+	s.polls = append(s.polls, p)
 	s.partial, s.lastPoll = nil, s.LastAt
 	if len(s.polls) > keptPolls {
 		s.polls = slices.Delete(s.polls, 0, 1)
 		s.pollBase++
 	}
+	s.judgeAll()
+}
+
+// judgeAll lets every gate that watches judge the latest poll. The counts then follow
+// from the records alone, whoever folds them and whenever they are looked at.
+func (s *State) judgeAll() {
+	for _, w := range s.watches() {
+		if w.ID != exitID {
+			s.track(w)
+		}
+	}
+	s.followExit()
 }
 
 func (s *State) baseline(a *probes.Answer) {
@@ -191,7 +220,12 @@ func (s *State) baseline(a *probes.Answer) {
 	if a.Reason != "" || a.Count != 1 || math.IsNaN(a.Max.Value) || math.IsInf(a.Max.Value, 0) {
 		return
 	}
+	s.baselines = maps.Clone(s.baselines) // earlier polls keep what they were judged by
 	s.baselines[a.Ask.Probe] = a.Max.Value
+	for _, t := range s.tracks {
+		t.asks = slices.DeleteFunc(t.asks, s.isFixed)
+	}
+	s.exit.asks = nil
 }
 
 // obeyed is the share of processes that must obey a version before what is
@@ -207,7 +241,7 @@ func (s *State) propagated(p *probes.Propagation) {
 		case !f.Mark.IsZero() || f.Version > p.Version:
 		case !p.Reported:
 			f.Mark = f.ServerAt.Add(f.Settle)
-		case float64(p.Obeying) >= obeyed*float64(p.Processes):
+		case p.Processes > 0 && float64(p.Obeying) >= obeyed*float64(p.Processes):
 			f.Mark = p.Oldest
 		}
 	}
@@ -215,7 +249,27 @@ func (s *State) propagated(p *probes.Propagation) {
 
 func (s *State) see(control string, raw *string) {
 	c := s.Control(control)
+	if !c.Known || !equalRaw(c.Raw, raw) {
+		s.compared = nil
+	}
 	c.Known, c.Raw = true, raw
+}
+
+// noticed takes in a value that was read. When it moved and the run did not move it, no
+// approval that covers the control stands any more.
+func (s *State) noticed(control string, raw *string) {
+	if c := s.Control(control); c.Known && !equalRaw(c.Raw, raw) {
+		s.voidControl(control)
+	}
+	s.see(control, raw)
+}
+
+func (s *State) voidControl(control string) {
+	for _, a := range s.approvals {
+		if a.covers(control) {
+			a.Void = true
+		}
+	}
 }
 
 func (s *State) settled(b *Settled) error {
@@ -224,11 +278,11 @@ func (s *State) settled(b *Settled) error {
 		return nil // the intent stays open
 	}
 	s.open = slices.DeleteFunc(s.open, func(i *Intended) bool { return i.Digest == b.Digest })
-	delete(s.plans, b.Target)
+	delete(s.plans, b.Target.key())
 	switch b.Result {
 	case ResultRefused:
 		if b.Seen {
-			s.see(b.Plan.Control, b.Found)
+			s.noticed(b.Plan.Control, b.Found)
 		}
 		s.backOff(b)
 		return nil
@@ -239,7 +293,7 @@ func (s *State) settled(b *Settled) error {
 	default:
 		return fmt.Errorf("unknown result %q of a flip", b.Result)
 	}
-	delete(s.retries, b.Target)
+	delete(s.retries, b.Target.key())
 	s.flipped(b)
 	return nil
 }
@@ -247,12 +301,12 @@ func (s *State) settled(b *Settled) error {
 // backOff spaces the tries of one flip: almost at once, then one, two, four seconds, at
 // most eight.
 func (s *State) backOff(b *Settled) {
-	r := s.retries[b.Target]
+	r := s.retries[b.Target.key()]
 	wait := time.Second << min(r.tries-1, 3)
 	if r.tries == 0 {
 		wait = 200 * time.Millisecond
 	}
-	s.retries[b.Target] = retry{at: s.LastAt.Add(wait), tries: r.tries + 1, unreachable: away(b)}
+	s.retries[b.Target.key()] = retry{at: s.LastAt.Add(wait), tries: r.tries + 1, unreachable: away(b)}
 }
 
 // away reports whether a flip failed because Redis could not be reached or took no
@@ -331,7 +385,8 @@ func (s *State) idle() {
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		live, ok := s.live(c)
-		if c.DeadMan != nil && s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan)) {
+		mayBeRaised := s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan)) || s.openOn(c.Name)
+		if c.DeadMan != nil && mayBeRaised {
 			s.toIdle = append(s.toIdle, c.Name)
 		}
 	}
@@ -365,23 +420,38 @@ func (s *State) judged(b *Judged) {
 	case DecisionUndo:
 		s.voidStep(b.Step)
 		st.Undoing = s.lastFlipOf(b.Target)
-		st.Owed = false
-		if st.Undoing != nil && st.Awaiting == st.Undoing && b.Target.Purpose == PurposeFlip {
-			st.Failed = st.Undoing.Plan.After
+		if st.Owed {
+			st.Owed = false
+			s.cleared()
 		}
+		s.failed(st, b.Target)
+	}
+}
+
+// failed remembers what a release failed at: the next try goes half way.
+func (s *State) failed(st *StepState, t Target) {
+	switch {
+	case t.Purpose == PurposeCall:
+		st.UndoCall = true
+	case st.Undoing == nil || st.Awaiting != st.Undoing:
+	case t.Purpose == PurposeFlip:
+		st.Failed = st.Undoing.Plan.After
+	case t.Purpose == PurposeRestore:
+		s.Control(t.Control).Failed = st.Undoing.Plan.After
 	}
 }
 
 func (s *State) expectationEnded(st *StepState) {
 	if st.Owed {
 		st.Owed = false
-		if len(s.Owed()) == 0 {
-			s.clearAt = s.LastAt
-		}
+		s.cleared()
 	}
 	if st.Awaiting != nil {
-		if st.Awaiting.Target.Purpose == PurposeFlip {
+		switch t := st.Awaiting.Target; t.Purpose {
+		case PurposeFlip:
 			st.passRung(s.Doc, st.Awaiting)
+		case PurposeRestore:
+			s.Control(t.Control).Failed = nil
 		}
 		st.Awaiting = nil
 	}
@@ -410,11 +480,7 @@ func (s *State) voidStep(name string) {
 }
 
 func (s *State) drifted(b *Drifted) {
-	for _, a := range s.approvals {
-		if a.covers(b.Control) {
-			a.Void = true
-		}
-	}
+	s.voidControl(b.Control)
 	s.see(b.Control, b.Found)
 	switch b.Decision {
 	case DriftHolds:
@@ -436,9 +502,25 @@ func (s *State) held(b *Held) {
 	if step, ok := strings.CutPrefix(b.Cause, causeUndone("")); ok {
 		s.Step(step).Undone = false
 	}
+	if step, ok := strings.CutPrefix(b.Cause, causeCall("")); ok && b.Lifted {
+		s.doneByHand(step)
+	}
+	if b.Cause == causeThrough && !b.Lifted {
+		s.stopping = true
+		s.idle()
+	}
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return h.Cause == b.Cause })
 	if !b.Lifted {
 		s.holds = append(s.holds, &HoldState{Held: *b, Since: s.LastAt})
+	}
+}
+
+// doneByHand: a person released the hold of a call that failed, having done it.
+func (s *State) doneByHand(step string) {
+	for _, c := range s.calls {
+		if c.Step == step && c.Finished && !c.OK {
+			c.ByHand = true
+		}
 	}
 }
 
@@ -448,9 +530,17 @@ func (s *State) skipped(b *Skipped) {
 	st.Awaiting = nil
 	if st.Owed {
 		st.Owed = false
-		s.clearAt = s.LastAt
+		s.cleared()
 	}
 	s.decideModes(b.Step, nil)
+}
+
+// cleared notes when nothing is owed any more: from then on a release's when counts.
+func (s *State) cleared() {
+	if len(s.Owed()) == 0 {
+		s.clearAt = s.LastAt
+		s.clearPoll = s.pollBase + max(len(s.polls)-1, 0)
+	}
 }
 
 func (s *State) ordered(b *OrderedBody) {
@@ -463,7 +553,7 @@ func (s *State) ordered(b *OrderedBody) {
 		s.idle()
 	case OrderTake:
 		st := s.Step(b.Step)
-		st.Phase, st.Skipped, st.Judged, st.Blind = StepEntered, false, true, false
+		st.Phase, st.Skipped, st.Judged, st.Blind, st.Taken = StepEntered, false, true, false, true
 	}
 }
 
@@ -479,6 +569,30 @@ func (s *State) called(b *Called) {
 		if c.Step == b.Step && c.Undo == b.Undo && c.Instead == b.Instead && !c.Finished {
 			c.Finished, c.OK, c.Output, c.Error = true, b.OK, b.Output, b.Error
 		}
+	}
+	if step := s.Doc.Step(b.Step); step != nil && !b.Instead {
+		s.callEnded(step, b)
+	}
+}
+
+// callEnded: from when a call ended well, its step's expectation is judged; a call that
+// was taken back because that failed holds.
+func (s *State) callEnded(step *runbook.Step, b *Called) {
+	st := s.Step(step.Name)
+	if b.Undo {
+		if st.UndoCall {
+			st.UndoCall, st.Undone, st.Awaiting = false, true, nil
+		}
+		return
+	}
+	if !b.OK || len(step.Expect) == 0 {
+		return
+	}
+	at := s.LastAt.Add(s.offset)
+	st.Acted = &FlipState{Target: Target{Step: step.Name, Purpose: PurposeCall}, Nothing: true,
+		At: s.LastAt, ServerAt: at, Mark: at.Add(step.Settle), Settle: step.Settle}
+	if !step.Stage.Protects() {
+		st.Awaiting = st.Acted
 	}
 }
 

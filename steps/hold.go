@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -16,12 +17,13 @@ const (
 	causeThrough     = "through"
 	causeRedis       = "redis"
 	causeExit        = "exit"
+	causeCommander   = "commander"
 	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
 	CauseNoTerminal = "no terminal"
 )
 
 // endsWithProcess are the holds that a resume lifts.
-var endsWithProcess = []string{causeInterrupted, causeThrough, CauseNoTerminal}
+var endsWithProcess = []string{causeInterrupted, causeThrough, causeCommander, CauseNoTerminal}
 
 func causeWhen(step string) string    { return "when " + step }
 func causeExpect(step string) string  { return "expect " + step }
@@ -78,10 +80,10 @@ func (n *next) guardHolds() Move {
 			continue
 		}
 		t := n.s.track(n.s.guardWatch(g))
-		if n.s.guards[g.Name] && g.Otherwise != runbook.FlipBrake && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+sentences(t.last), "wait, or abort"+stepDownHint(g))
+		if n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.waitingFor(n.s.guardWatch(g)), "wait, or abort"+guardHint(g))
 		}
-		unknownFor := n.now.Sub(t.since)
+		unknownFor := n.now.Sub(t.sinceWhen())
 		if t.unknown > 0 && unknownFor >= n.doc.Defaults.StaleAfter && n.s.hold(causeUnknown(g.Name)) == nil {
 			return n.heldBy(causeUnknown(g.Name), fmt.Sprintf("%s cannot be judged: %s", g.Name, sentences(t.last)), "restore the metrics, or abort")
 		}
@@ -89,9 +91,12 @@ func (n *next) guardHolds() Move {
 	return nil
 }
 
-func stepDownHint(g *runbook.Guard) string {
-	if g.Otherwise == runbook.StepDown {
+func guardHint(g *runbook.Guard) string {
+	switch g.Otherwise {
+	case runbook.StepDown:
 		return "; the runbook asks for a step down, which is yours to make"
+	case runbook.FlipBrake:
+		return "; its brake on " + g.Flip.Control + " is put on"
 	}
 	return ""
 }
@@ -118,16 +123,25 @@ func (n *next) over(cause string) (string, bool) {
 		st := n.s.Step(step.Name)
 		switch cause {
 		case causeWhen(step.Name):
-			from, to := n.s.rungNumbers(step, st)
+			from, to, _ := n.s.upcoming(step, st)
 			return "its gate passes", st.Phase == StepDone || n.green(step, st, from, to)
 		case causeExpect(step.Name):
 			return "its expectation is met", !st.Owed && st.Awaiting == nil
 		case causeUndone(step.Name):
-			w := n.s.expectWatch(step, st)
-			return "its expectation holds again", st.Phase == StepDone || len(step.Expect) == 0 || n.s.track(w).passes >= w.Passes
+			return "what it was undone for has passed", st.Skipped || n.undoneOver(step, st)
 		}
 	}
 	return n.overElsewhere(cause)
+}
+
+// undoneOver reports whether the reason has passed for which a step was undone: its
+// expectation holds without it, and its undo_if does not.
+func (n *next) undoneOver(step *runbook.Step, st *StepState) bool {
+	if w := n.s.expectWatch(step, st); len(step.Expect) > 0 && n.s.track(w).passes < w.Passes {
+		return false
+	}
+	w := n.s.afterWatch(step, "undo_if", step.UndoIf, n.s.latestFlip())
+	return len(step.UndoIf) == 0 || n.s.track(w).fails >= w.Passes
 }
 
 func (n *next) overElsewhere(cause string) (string, bool) {
@@ -151,7 +165,7 @@ func (n *next) overElsewhere(cause string) (string, bool) {
 // waitingFor says in one line what a gate waits for, which way it moves and how far it is.
 func (n *next) waitingFor(w Watch) string {
 	t := n.s.track(w)
-	if !t.seen {
+	if !t.seen() {
 		return w.ID + ": not observed yet"
 	}
 	line := w.ID + ": " + sentences(t.last)
@@ -164,7 +178,7 @@ func (n *next) waitingFor(w Watch) string {
 	return line
 }
 
-// trend compares the bound that does not pass with the observation before.
+// trend says which way the first bound moves that does not pass.
 func (s *State) trend(t *track) string {
 	if t.earlier == nil || t.before == nil {
 		return ""
@@ -173,15 +187,25 @@ func (s *State) trend(t *track) string {
 		if f.Verdict != probes.Fail {
 			continue
 		}
-		for ask, now := range t.before.answers {
-			was := t.earlier.answers[ask]
-			if ask.Probe != f.Probe || was == nil || now.Count == 0 || was.Count == 0 {
-				continue
+		for _, ask := range t.asks {
+			if ask.Probe == f.Probe {
+				return movement(valueOf(t.earlier.answers[ask], f.Series), valueOf(t.before.answers[ask], f.Series))
 			}
-			return movement(was.Max.Value, now.Max.Value)
 		}
 	}
 	return ""
+}
+
+// valueOf is what one series of an answer reads, NaN when it is not there.
+func valueOf(a *probes.Answer, series string) float64 {
+	if a != nil {
+		for _, r := range a.Readings {
+			if r.Series == series {
+				return r.Value
+			}
+		}
+	}
+	return math.NaN()
 }
 
 func movement(was, now float64) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 )
@@ -19,7 +20,7 @@ func (n *next) expectations() Move {
 			return move
 		}
 		st := n.s.Step(step.Name)
-		if !st.Owed && st.Awaiting == nil || st.Undoing != nil {
+		if !st.Owed && st.Awaiting == nil || st.Undoing != nil || st.UndoCall {
 			continue
 		}
 		if move := n.expectation(step, st); move != nil {
@@ -58,7 +59,7 @@ func (n *next) expectation(step *runbook.Step, st *StepState) Move {
 	}
 	w := n.s.expectWatch(step, st)
 	if len(step.Expect) == 0 {
-		return n.decide(w, step, flip, DecisionMet, probes.Judgement{Verdict: probes.Pass})
+		return n.decide(w, step, flip, DecisionContinue, probes.Judgement{}) // nothing was measured, so nothing passed
 	}
 	t := n.s.track(w)
 	if t.passes >= w.Passes {
@@ -95,15 +96,25 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 		switch {
 		case otherwise == runbook.Continue:
 			return n.decide(w, step, flip, DecisionContinue, t.last)
-		case otherwise == runbook.Undo && flip != nil && !flip.Nothing:
+		case otherwise == runbook.Undo && n.canUndo(step, flip):
 			return n.decide(w, step, flip, DecisionUndo, t.last)
 		}
+	}
+	if step.Optional && st.Owed {
+		return n.decide(w, step, flip, DecisionContinue, t.last)
 	}
 	if n.s.hold(causeExpect(step.Name)) != nil {
 		return nil
 	}
 	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
 		"wait, skip "+step.Name+" REASON, or abort")
+}
+
+func (n *next) canUndo(step *runbook.Step, flip *FlipState) bool {
+	if step.Call != nil {
+		return step.Call.Undo != nil
+	}
+	return flip != nil && !flip.Nothing
 }
 
 // guards follows every guard in its stages: so many failing observations in a row are
@@ -136,9 +147,9 @@ func (n *next) guarded(g *runbook.Guard, breached bool, action string, f []probe
 func guardAction(g *runbook.Guard) string {
 	switch g.Otherwise {
 	case runbook.FlipBrake:
-		return fmt.Sprintf("flips %s", g.Flip.Control)
+		return fmt.Sprintf("holds, and flips %s to %s", g.Flip.Control, actions.Encode(g.Flip.To))
 	case runbook.StepDown:
-		return "holds; step down by hand, or abort"
+		return "holds: stepping down is left to a person"
 	}
 	return "holds"
 }

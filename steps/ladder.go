@@ -84,21 +84,39 @@ func between(c *runbook.Control, good, failed runbook.Value) (runbook.Value, boo
 	return middle, !middle.Equal(good) && !middle.Equal(failed)
 }
 
-// rungNumbers gives the numbers that ${from} and ${to} stand for in a release's gate.
-func (s *State) rungNumbers(step *runbook.Step, st *StepState) (from, to string) {
+// upcoming gives the numbers that ${from} and ${to} stand for in the when of a step's
+// next flip, and whether there is one: the next that is to be made or, while one is
+// awaited, the one after it.
+func (s *State) upcoming(step *runbook.Step, st *StepState) (from, to string, more bool) {
 	switch {
 	case step.Flip != nil:
-		c := s.Doc.Control(step.Flip.Control)
-		live, _ := s.live(c)
-		if next, more := s.nextRung(step, st, c, live); more {
-			return s.numbers(targetFor(step.Name, PurposeFlip, c, live, &next))
-		}
+		return s.upcomingRung(step, st)
 	case step.Restore != nil:
-		if l, more := s.nextLift(step); more {
-			return s.numbers(l)
+		if lift, more := s.nextLift(step); more {
+			from, to = s.numbers(lift)
+			return from, to, true
 		}
+		return undoneCalls.from, undoneCalls.to, len(s.toUndo()) > 0
 	}
-	return "", ""
+	return "", "", st.Awaiting == nil
+}
+
+// undoneCalls are the numbers for taking back a call: it moves no control.
+var undoneCalls = struct{ from, to string }{"0", "0"}
+
+func (s *State) upcomingRung(step *runbook.Step, st *StepState) (from, to string, more bool) {
+	after := *st
+	if st.Awaiting != nil {
+		after.passRung(s.Doc, st.Awaiting)
+	}
+	c := s.Doc.Control(step.Flip.Control)
+	live, _ := s.live(c)
+	next, more := s.nextRung(step, &after, c, live)
+	if !more {
+		return "", "", false
+	}
+	from, to = s.numbers(targetFor(step.Name, PurposeFlip, c, live, &next))
+	return from, to, true
 }
 
 // numbers gives what a target comes from and goes to, as numbers; "" where it is not

@@ -153,7 +153,8 @@ func (s *State) found() []string {
 		list = append(list, fmt.Sprintf("the call of %s was started and its outcome is not known", c.Step))
 	}
 	for i := range s.Doc.Controls {
-		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.Control(c.Name).Ours {
+		c := &s.Doc.Controls[i]
+		if live, ok := s.live(c); c.DeadMan != nil && s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan)) {
 			list = append(list, fmt.Sprintf("%s adds load: it is idled and gated again", c.Name))
 		}
 	}
@@ -185,11 +186,20 @@ func (m *Machine) renew(ctx context.Context) error {
 	if err == nil {
 		return m.lapsed(lapsed)
 	}
+	return m.retake(ctx)
+}
+
+// retake takes the command again after it was lost, as when Redis forgot it. When
+// another run commands now, that is written down and ends the walk of this process.
+func (m *Machine) retake(ctx context.Context) error {
 	var commanded *actions.Commanded
-	if err := m.take(ctx); errors.As(err, &commanded) {
+	if err := m.take(ctx); !errors.As(err, &commanded) {
+		return nil // taken, or tried again at the next renewal
+	}
+	if err := m.HoldFor(causeCommander, commanded.Error()); err != nil {
 		return err
 	}
-	return nil
+	return commanded
 }
 
 // lapsed: readers have fallen back to the dead man's value of these controls, so their
@@ -252,21 +262,33 @@ func (m *Machine) write(kind Kind, body any, durable bool) error {
 }
 
 func (m *Machine) writeAs(actor string, kind Kind, body any, durable bool) error {
+	record, err := m.append(actor, kind, body, durable)
+	if err != nil {
+		return err
+	}
+	if err := m.state.apply(record, body); err != nil {
+		return err
+	}
+	m.tell(record, body)
+	return nil
+}
+
+func (m *Machine) append(actor string, kind Kind, body any, durable bool) (audit.Record, error) {
 	put := m.c.Journal.Append
 	if durable {
 		put = m.c.Journal.Commit
 	}
 	record, err := put(actor, kind, body)
 	if err != nil {
-		return fmt.Errorf("the log takes no more records: %w", err)
+		return record, fmt.Errorf("the log takes no more records: %w", err)
 	}
-	if err := m.state.apply(record, body); err != nil {
-		return err
-	}
+	return record, nil
+}
+
+func (m *Machine) tell(record audit.Record, body any) {
 	if m.c.OnRecord != nil {
 		m.c.OnRecord(record, body)
 	}
-	return nil
 }
 
 func (m *Machine) actor() string { return m.c.Holder.Actor }

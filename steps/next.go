@@ -23,17 +23,31 @@ type next struct {
 // before everything that only observes, and releases come last.
 func Next(s *State, now time.Time) Move {
 	n := &next{s: s, doc: s.Doc, now: now}
-	rules := []func() Move{
-		n.ended, n.settle, n.idle, n.brakes, n.protect,
+	return n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
 		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.poll, n.stopped, n.release,
-	}
+		n.poll, n.stopped, n.release)
+}
+
+// first asks the rules in turn. When none has a move, there is nothing to do but wait.
+func (n *next) first(rules ...func() Move) Move {
 	for _, rule := range rules {
 		if move := rule(); move != nil {
 			return move
 		}
 	}
 	return n.wait()
+}
+
+// questionOf is what a person may be asked now. That a poll is due at this moment does
+// not take the question away; anything else that is to be done first does.
+func questionOf(s *State, now time.Time) Question {
+	n := &next{s: s, doc: s.Doc, now: now}
+	if _, waits := n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
+		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.stopped, n.release).(Wait); !waits {
+		return Question{}
+	}
+	return n.question
 }
 
 func (n *next) ended() Move {
@@ -56,7 +70,7 @@ func (n *next) settle() Move {
 
 // due reports whether a flip may be tried now; if not, when to wake for it.
 func (n *next) due(t Target) bool {
-	r, waiting := n.s.retries[t]
+	r, waiting := n.s.retries[t.key()]
 	if waiting && r.at.After(n.now) {
 		n.wake(r.at)
 		return false
@@ -91,7 +105,7 @@ func (n *next) stopped() Move {
 	switch {
 	case !n.s.stopping || len(n.s.toIdle) > 0:
 		return nil
-	case n.s.hold(causeInterrupted) == nil:
+	case n.s.hold(causeInterrupted) == nil && n.s.hold(causeThrough) == nil:
 		return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: causeInterrupted,
 			Sentence: "interrupted: protections stay, what adds load is idle", Can: "rewarm resume " + n.s.Begun.Run}}
 	}
@@ -101,14 +115,12 @@ func (n *next) stopped() Move {
 // poll asks again when the shortest distance of the gates that watch has passed.
 func (n *next) poll() Move {
 	watches := n.s.watches()
-	every := time.Duration(0)
-	for _, w := range watches {
-		if every == 0 || w.Every < every {
-			every = w.Every
-		}
-	}
-	if every == 0 {
+	if len(watches) == 0 {
 		return nil
+	}
+	every := watches[0].Every
+	for _, w := range watches {
+		every = min(every, w.Every)
 	}
 	if due := n.s.lastPoll.Add(every); !n.s.lastPoll.IsZero() && due.After(n.now) {
 		n.wake(due)
@@ -121,7 +133,7 @@ func (s *State) pollFor(watches []Watch) Move {
 	seen := map[probes.Ask]bool{}
 	p := Poll{Version: s.unmarked()}
 	for _, w := range watches {
-		for _, ask := range probes.Asks(s.Doc, w.Gate, w.From, w.To) {
+		for _, ask := range s.asksOf(w) {
 			if !seen[ask] {
 				seen[ask] = true
 				p.Asks = append(p.Asks, ask)
@@ -131,32 +143,46 @@ func (s *State) pollFor(watches []Watch) Move {
 	return p
 }
 
+func (s *State) asksOf(w Watch) []probes.Ask {
+	if w.ID == exitID {
+		return s.exitAsks(w)
+	}
+	return s.track(w).asks
+}
+
 // watches gives every gate that is being watched now.
 func (s *State) watches() []Watch {
-	var list []Watch
+	list := make([]Watch, 0, 16)
 	for step := range s.Doc.Steps() {
-		list = append(list, s.watchesOf(step)...)
+		list = s.watchesOf(list, step)
+	}
+	if w, ok := s.nextRelease(); ok {
+		list = append(list, w)
 	}
 	for i := range s.Doc.Guards {
 		if g := &s.Doc.Guards[i]; s.guarding(g) {
 			list = append(list, s.guardWatch(g))
 		}
 	}
-	if len(s.flips) > 0 && s.Ending == "" {
+	if s.Ending == "" && (len(s.flips) > 0 || !s.Stage.Protects()) {
 		list = append(list, s.exitWatch())
 	}
 	return list
 }
 
-// watchesOf gives the gates of one step that are being watched now.
-func (s *State) watchesOf(step *runbook.Step) []Watch {
-	var list []Watch
+// watchesOf adds the gates of one step that are being watched now, but for the when of
+// a release.
+func (s *State) watchesOf(list []Watch, step *runbook.Step) []Watch {
 	st := s.Step(step.Name)
-	if w, ok := s.pendingWhen(step, st); ok {
-		list = append(list, w)
+	if step.Stage.Protects() && len(step.When) > 0 && st.Phase != StepDone && !st.Judged {
+		list = append(list, s.whenWatch(step, "", ""))
 	}
-	if (st.Owed || st.Awaiting != nil || s.hold(causeUndone(step.Name)) != nil) && len(step.Expect) > 0 {
+	undone := s.hold(causeUndone(step.Name)) != nil
+	if (st.Owed || st.Awaiting != nil || undone) && len(step.Expect) > 0 {
 		list = append(list, s.expectWatch(step, st))
+	}
+	if undone && len(step.UndoIf) > 0 {
+		list = append(list, s.afterWatch(step, "undo_if", step.UndoIf, s.latestFlip()))
 	}
 	if flip := s.inForce(step); flip != nil && len(step.UndoIf) > 0 {
 		list = append(list, s.afterWatch(step, "undo_if", step.UndoIf, flip))
@@ -164,20 +190,25 @@ func (s *State) watchesOf(step *runbook.Step) []Watch {
 	return list
 }
 
-// pendingWhen gives the when that a step waits for: of every protecting step that is
-// not judged yet, so that one poll serves them all, and of the present release.
-func (s *State) pendingWhen(step *runbook.Step, st *StepState) (Watch, bool) {
-	if len(step.When) == 0 || st.Phase == StepDone {
-		return Watch{}, false
+// nextRelease gives the when of the next release. It is watched while what is owed and
+// the expectation of the release before it are, because an observation serves every gate
+// that it can serve.
+func (s *State) nextRelease() (Watch, bool) {
+	for stage := runbook.RankWarmth; stage <= runbook.Reconcile; stage++ {
+		steps := s.Doc.Stages[stage-1].Steps
+		for i := range steps {
+			step, st := &steps[i], s.Step(steps[i].Name)
+			if st.Phase == StepDone {
+				continue
+			}
+			from, to, more := s.upcoming(step, st)
+			if st.Awaiting != nil && !more {
+				continue
+			}
+			return s.whenWatch(step, from, to), len(step.When) > 0
+		}
 	}
-	if step.Stage.Protects() {
-		return s.whenWatch(step, "", ""), !st.Judged
-	}
-	if st.Phase != StepEntered || st.Awaiting != nil {
-		return Watch{}, false
-	}
-	from, to := s.rungNumbers(step, st)
-	return s.whenWatch(step, from, to), true
+	return Watch{}, false
 }
 
 // expectWatch judges the flip that is awaited or owed or, after a failure was undone,
@@ -187,7 +218,7 @@ func (s *State) expectWatch(step *runbook.Step, st *StepState) Watch {
 	if flip == nil {
 		flip = s.flipOf(step)
 	}
-	if s.hold(causeUndone(step.Name)) != nil {
+	if st.Awaiting == nil && s.hold(causeUndone(step.Name)) != nil {
 		flip = s.latestFlip()
 	}
 	return s.afterWatch(step, "expect", step.Expect, flip)

@@ -57,12 +57,7 @@ func held(o Order) string {
 }
 
 // Question is what the walk waits for a person to say at this moment.
-func (m *Machine) Question() Question {
-	if w, ok := Next(m.state, m.c.Clock.Now()).(Wait); ok {
-		return w.Question
-	}
-	return Question{}
-}
+func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now()) }
 
 // approve gives the approval that was named by its digest, if it is on offer now.
 func (m *Machine) approve(o Order) error {
@@ -103,7 +98,7 @@ func (m *Machine) skip(o Order) error {
 	switch {
 	case o.Text == "":
 		return &RefusedOrder{Sentence: "a skip needs a reason", Hint: "skip " + step.Name + " REASON"}
-	case st.Phase == StepDone && !st.Owed:
+	case st.Phase == StepDone && !st.Owed && m.state.hold(causeUndone(step.Name)) == nil:
 		return &RefusedOrder{Sentence: step.Name + " is done already", Hint: "the log says how"}
 	case st.Phase == "":
 		return &RefusedOrder{Sentence: step.Name + " has not been reached yet", Hint: "skip it when its turn comes"}
@@ -146,7 +141,7 @@ func (m *Machine) answer(o Order) error {
 		return &RefusedOrder{Sentence: step.Name + " asks nothing now", Hint: "its question may have been answered already"}
 	}
 	body := &ConfirmedBody{Step: step.Name, Answered: true, Answer: o.Text, By: o.By}
-	if step.Confirm.Modes {
+	if step.Confirm.Modes && o.Text != step.Confirm.Else {
 		if body.Modes, err = parseModes(o.Text); err != nil {
 			return err
 		}

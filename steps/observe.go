@@ -13,23 +13,48 @@ import (
 // serverNow is the time on the clock of Prometheus, as far as it is known.
 func (m *Machine) serverNow() time.Time { return m.c.Clock.Now().Add(m.state.offset) }
 
-// poll asks the probes and reads the controls, and writes both down.
+// poll asks the probes and reads the controls, and writes both down with the verdict
+// of every gate that watches. The state takes the observation in first, so that each
+// gate judges it once; what it keeps is what a fold of the records gives.
 func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
 	changed, down := m.readControls(ctx)
-	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: o.Answers, Propagation: o.Propagation,
-		Controls: changed, Redis: down, Gates: m.seen(o)}
+	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation, Redis: down}
+	body.Controls, body.ControlsBase64 = changed.split()
+	m.state.LastAt = m.c.Clock.Now()
+	m.state.observed(body)
+	body.Gates = m.state.gatesSeen()
 	for _, part := range split(body) {
-		if err := m.write(KindObserved, part, false); err != nil {
+		record, err := m.append(m.actor(), KindObserved, part, false)
+		if err != nil {
 			return err
 		}
+		m.state.observedAt(record)
+		m.tell(record, part)
 	}
 	return nil
 }
 
+// answered gives the answers of an observation, and "not asked" for what is missing.
+func answered(asks []probes.Ask, o probes.Observation) []probes.Answer {
+	for _, ask := range asks {
+		if o.Answer(ask) == nil {
+			o.Answers = append(o.Answers, probes.Answer{Ask: ask, At: o.At, Reason: probes.NotAsked})
+		}
+	}
+	return o.Answers
+}
+
+// observedAt gives the latest poll the time of its record.
+func (s *State) observedAt(r audit.Record) {
+	s.Seq, s.LastAt, s.lastPoll = r.Seq, r.At, r.At
+	s.Broken = s.Broken || r.Emergency
+	s.polls[len(s.polls)-1].seenAt = r.At
+}
+
 // readControls gives the raw values that are not what the state knows, and why Redis
 // could not be read.
-func (m *Machine) readControls(ctx context.Context) (map[string]*string, string) {
+func (m *Machine) readControls(ctx context.Context) (rawValues, string) {
 	all := make([]*runbook.Control, len(m.c.Doc.Controls))
 	for i := range m.c.Doc.Controls {
 		all[i] = &m.c.Doc.Controls[i]
@@ -40,31 +65,39 @@ func (m *Machine) readControls(ctx context.Context) (map[string]*string, string)
 	if err != nil {
 		return nil, audit.Cut(err.Error(), 512)
 	}
-	changed := map[string]*string{}
+	changed := rawValues{}
 	for _, c := range all {
 		known := m.state.Control(c.Name)
-		if raw := read[c.Name].Raw; !known.Known || !equalRaw(known.Raw, raw) {
+		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[c.Name] = raw
 		}
 	}
 	return changed, ""
 }
 
-// seen gives the verdict of every watching gate on a poll that is not folded yet.
-func (m *Machine) seen(o probes.Observation) []GateSeen {
-	p := &poll{at: o.At, seenAt: m.c.Clock.Now(), answers: map[probes.Ask]*probes.Answer{}}
-	for i := range o.Answers {
-		p.answers[o.Answers[i].Ask] = &o.Answers[i]
-	}
+// gatesSeen gives the verdict of every gate that judged the latest poll.
+func (s *State) gatesSeen() []GateSeen {
 	var list []GateSeen
-	for _, w := range m.state.watches() {
-		asks := probes.Asks(m.state.Doc, w.Gate, w.From, w.To)
-		if !p.has(asks) {
-			continue
+	latest := s.polls[len(s.polls)-1]
+	for _, w := range s.watches() {
+		seen := GateSeen{Gate: w.ID, Of: w.Passes}
+		if w.ID == exitID {
+			x := s.followExit()
+			if x.latest != latest {
+				continue
+			}
+			seen.Verdict, seen.Findings = x.last.Verdict.String(), x.last.Findings
+			if x.passesNow {
+				seen.Passes = 1
+			}
+		} else {
+			t := s.track(w)
+			if t.latest != latest && t.seen() {
+				continue
+			}
+			seen.Verdict, seen.Passes, seen.Findings = t.last.Verdict.String(), t.passes, t.last.Findings
 		}
-		t := *m.state.track(w)
-		m.state.count(&t, w, asks, p)
-		list = append(list, GateSeen{Gate: w.ID, Verdict: t.last.Verdict.String(), Passes: t.passes, Of: w.Passes, Findings: t.last.Findings})
+		list = append(list, seen)
 	}
 	return list
 }

@@ -15,7 +15,7 @@ func (n *next) protect() Move {
 	if n.s.aborting != nil || n.s.stopping {
 		return nil
 	}
-	for stage := runbook.DeclareMode; stage <= runbook.ConstrainLeaders; stage++ {
+	for stage := runbook.DeclareMode; stage <= min(runbook.ConstrainLeaders, n.last()); stage++ {
 		plan := &n.doc.Stages[stage-1]
 		if n.s.Stage < stage {
 			return Write{Kind: KindStage, Body: &StageBody{Stage: stage.String(), Skip: plan.Skip}}
@@ -40,7 +40,7 @@ func (n *next) protectStep(step *runbook.Step) Move {
 		}
 		return nil
 	}
-	if !n.applies(step) {
+	if !st.Taken && !n.applies(step) {
 		return n.skip(step, "none of its modes was declared", nil)
 	}
 	if st.Phase != StepEntered {
@@ -127,12 +127,12 @@ func (s *State) newest(asks []probes.Ask, after time.Time) (p, before *poll) {
 // protectFlip puts on one brake: at once, by its plan, and without waiting for its
 // effect, which is owed.
 func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
-	to, more := n.protectRung(step, st)
+	c := n.doc.Control(step.Flip.Control)
+	live, _ := n.s.live(c)
+	to, more := n.protectRung(step, c, live)
 	if !more {
 		return n.protected(step, st)
 	}
-	c := n.doc.Control(step.Flip.Control)
-	live, _ := n.s.live(c)
 	t := targetFor(step.Name, PurposeFlip, c, live, &to)
 	if !n.due(t) {
 		return n.instead(step, st, t)
@@ -141,30 +141,37 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 	if planned == nil {
 		return MakePlan{Target: t, To: &to}
 	}
-	if planned.Plan.Direction == runbook.Releasing {
+	if n.wouldLoosen(planned) {
 		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+"; the tighter value stays", nil)
 	}
 	if n.asksApproval(step, planned) {
-		return nil
+		return n.autoApproval()
 	}
 	return ApplyFlip{Planned: planned, Blind: st.Blind}
 }
 
 // protectRung gives the value to flip to: the rungs of a protecting ladder follow each
-// other at once.
-func (n *next) protectRung(step *runbook.Step, st *StepState) (runbook.Value, bool) {
-	rungs := rungsOf(step.Flip)
-	for i := range rungs {
-		c := n.doc.Control(step.Flip.Control)
-		after := actions.Encode(rungs[i])
-		made := slices.ContainsFunc(n.s.flips, func(f *FlipState) bool {
-			return f.Target.Step == step.Name && f.Target.Purpose == PurposeFlip && f.Target.Control == c.Name && f.Target.To == after
-		})
-		if !made {
-			return rungs[i], true
+// other at once. Those that the live value has passed already are left out, but for the
+// last when nothing was flipped: that it would loosen is for the log to say.
+func (n *next) protectRung(step *runbook.Step, c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	rungs, made := rungsOf(step.Flip), false
+	for i, rung := range rungs {
+		done := n.s.made(step, rung)
+		made = made || done
+		passed := live.Kind != "" && c.Direction(live, rung) == runbook.Releasing
+		if last := i == len(rungs)-1; !done && (!passed || last && !made) {
+			return rung, true
 		}
 	}
 	return runbook.Value{}, false
+}
+
+// made reports whether a step's own flip to a value was settled and still stands.
+func (s *State) made(step *runbook.Step, to runbook.Value) bool {
+	after := actions.Encode(to)
+	return slices.ContainsFunc(s.flips, func(f *FlipState) bool {
+		return f.Target.Step == step.Name && f.Target.Purpose == PurposeFlip && f.Target.To == after && !f.Undone
+	})
 }
 
 // protected writes down what a brake that is on still owes, then that its step is done.
@@ -182,7 +189,7 @@ func (n *next) protected(step *runbook.Step, st *StepState) Move {
 // instead starts a protecting step's else when Redis could not be reached, once; the
 // flip itself is tried again until it is made.
 func (n *next) instead(step *runbook.Step, st *StepState, t Target) Move {
-	if step.Else == nil || step.Else.Call == nil || st.Instead || !n.s.retries[t].unreachable {
+	if step.Else == nil || step.Else.Call == nil || st.Instead || !n.s.retries[t.key()].unreachable {
 		return nil
 	}
 	return StartCall{Step: step.Name, Instead: true, Call: step.Else.Call}
@@ -191,7 +198,7 @@ func (n *next) instead(step *runbook.Step, st *StepState, t Target) Move {
 // freshPlan gives the plan for a target as long as the live value is still the one
 // that it starts from.
 func (s *State) freshPlan(t Target) *Planned {
-	p := s.plans[t]
+	p := s.plans[t.key()]
 	if p == nil || !equalRaw(p.Plan.Before, s.Control(t.Control).Raw) {
 		return nil
 	}

@@ -15,7 +15,10 @@ func (n *next) release() Move {
 	}
 	for stage := runbook.RankWarmth; stage <= runbook.Reconcile; stage++ {
 		plan := &n.doc.Stages[stage-1]
-		if n.s.Stage < stage {
+		switch {
+		case stage > n.last():
+			return n.through()
+		case n.s.Stage < stage:
 			return n.enterRelease(plan)
 		}
 		for i := range plan.Steps {
@@ -27,19 +30,30 @@ func (n *next) release() Move {
 	return n.closing()
 }
 
-// enterRelease goes on to the next stage, unless the walk was told to stop before it.
-func (n *next) enterRelease(plan *runbook.StagePlan) Move {
-	through, limited := runbook.ParseStage(n.s.Begun.Through)
-	if !limited || plan.Stage <= through {
-		return Write{Kind: KindStage, Durable: true, Body: &StageBody{Stage: plan.Stage.String(), Skip: plan.Skip}}
+// last is the stage after which the walk was told to stop.
+func (n *next) last() runbook.Stage {
+	if through, limited := runbook.ParseStage(n.s.Begun.Through); limited {
+		return through
 	}
-	if blocker := n.blocker(); blocker != "" && n.s.hold(causeThrough) == nil {
+	return runbook.Reconcile
+}
+
+// through stops a walk that was told so, once nothing blocks: what adds load is idled
+// and the run is there to be resumed.
+func (n *next) through() Move {
+	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker)
 	}
-	if n.s.hold(causeThrough) == nil {
-		return n.heldBy(causeThrough, "told to stop after "+through.String(), "rewarm resume "+n.s.Begun.Run)
+	return n.heldBy(causeThrough, "told to stop after "+n.last().String(), "rewarm resume "+n.s.Begun.Run)
+}
+
+// enterRelease goes on to the next stage. The first one that releases begins when the
+// protections are on and owe nothing: its guards watch the warming, not the collapse.
+func (n *next) enterRelease(plan *runbook.StagePlan) Move {
+	if unfinished := n.unfinished(); unfinished != "" && plan.Stage == runbook.RankWarmth {
+		return n.block(unfinished)
 	}
-	return Stop{Ending: EndedInterrupted}
+	return Write{Kind: KindStage, Durable: true, Body: &StageBody{Stage: plan.Stage.String(), Skip: plan.Skip}}
 }
 
 func (n *next) releaseStep(step *runbook.Step) Move {
@@ -52,7 +66,7 @@ func (n *next) releaseStep(step *runbook.Step) Move {
 	}
 	switch {
 	case step.Confirm != nil:
-		return n.confirm(step)
+		return n.releaseConfirm(step, st)
 	case step.Call != nil:
 		return n.releaseCall(step, st)
 	case step.Restore != nil:
@@ -100,9 +114,9 @@ func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Val
 		return MakePlan{Target: t, To: to}
 	}
 	if planned.Plan.Direction == runbook.Protecting {
-		return ApplyFlip{Planned: planned}
+		return n.protectLate(step, st, planned)
 	}
-	from, number := n.s.numbers(t)
+	from, number := n.s.numbers(planned.Target)
 	if !n.green(step, st, from, number) {
 		return n.notGreen(step, st, from, number)
 	}
@@ -113,6 +127,18 @@ func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Val
 		return n.autoApproval()
 	}
 	return ApplyFlip{Planned: planned}
+}
+
+// protectLate puts on a brake that stands in a release stage: its when is judged once,
+// as that of any brake. What a restore brings back by tightening has no when.
+func (n *next) protectLate(step *runbook.Step, st *StepState, planned *Planned) Move {
+	if step.Flip != nil && len(step.When) > 0 && !st.Judged {
+		return n.judgeOnce(step, st)
+	}
+	if n.asksApproval(step, planned) {
+		return n.autoApproval()
+	}
+	return ApplyFlip{Planned: planned, Blind: st.Blind}
 }
 
 // green reports whether a release's when has passed often enough in a row.
@@ -136,6 +162,9 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 		n.wake(due)
 		return nil
 	}
+	if step.Optional {
+		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.Findings)
+	}
 	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
 		"skip "+step.Name+" REASON, or abort")
 }
@@ -155,22 +184,38 @@ func (n *next) blocker() string {
 	case s.RedisDown != "":
 		return "redis cannot be read: " + s.RedisDown
 	}
-	for step := range s.Doc.Steps() {
-		st := s.Step(step.Name)
-		if step.Stage.Protects() && st.Phase != StepDone {
+	return n.unfinished()
+}
+
+// unfinished names a protection that is not on yet, or what one still owes.
+func (n *next) unfinished() string {
+	for step := range n.doc.Steps() {
+		st := n.s.Step(step.Name)
+		if step.Stage.Protects() && step.Stage <= n.last() && st.Phase != StepDone {
 			return fmt.Sprintf("the protecting step %s is not done", step.Name)
 		}
 		if st.Owed {
-			return "owed: " + n.waitingFor(s.expectWatch(step, st))
+			return "owed: " + n.waitingFor(n.s.expectWatch(step, st))
 		}
 	}
 	return ""
 }
 
+// releaseConfirm asks its question once its gate has passed.
+func (n *next) releaseConfirm(step *runbook.Step, st *StepState) Move {
+	if n.s.confirms[step.Name] == nil && !n.green(step, st, "", "") {
+		return n.notGreen(step, st, "", "")
+	}
+	return n.confirm(step)
+}
+
 // releaseCall is a call of a release stage: gated and approved like a flip.
 func (n *next) releaseCall(step *runbook.Step, st *StepState) Move {
+	if st.Awaiting != nil {
+		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
+	}
 	if n.s.callOf(step.Name, false, false) == nil {
-		if move, ready := n.readyToCall(step, st, callChange(step, false)); !ready {
+		if move, ready := n.readyToCall(step, st, "", "", callChange(step, false)); !ready {
 			return move
 		}
 	}
@@ -178,14 +223,14 @@ func (n *next) releaseCall(step *runbook.Step, st *StepState) Move {
 }
 
 // readyToCall reports whether a call may be started now.
-func (n *next) readyToCall(step *runbook.Step, st *StepState, c Change) (Move, bool) {
-	if !n.green(step, st, "", "") {
-		return n.notGreen(step, st, "", ""), false
+func (n *next) readyToCall(step *runbook.Step, st *StepState, from, to string, c Change) (Move, bool) {
+	if !n.green(step, st, from, to) {
+		return n.notGreen(step, st, from, to), false
 	}
 	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker), false
 	}
-	if n.asksApprovalOf(step, nil, []Change{c}, n.s.whenSince(step, "", "")) {
+	if n.asksApprovalOf(step, step.Timing.Release, nil, []Change{c}, n.s.whenSince(step, from, to)) {
 		return n.autoApproval(), false
 	}
 	return nil, true

@@ -27,14 +27,18 @@ func (n *next) restore(step *runbook.Step, st *StepState) Move {
 	return n.undoCalls(step, st)
 }
 
+// undoCalls takes the calls back, the latest first. Taking back what held something off
+// is a release; taking back what added load waits for nothing.
 func (n *next) undoCalls(step *runbook.Step, st *StepState) Move {
 	for _, called := range n.s.toUndo() {
 		c := n.s.callOf(called.Name, true, false)
 		switch {
 		case c == nil:
-			move, ready := n.readyToCall(step, st, callChange(called, true))
-			if !ready {
-				return move
+			if called.Stage.Protects() {
+				move, ready := n.readyToCall(step, st, undoneCalls.from, undoneCalls.to, callChange(called, true))
+				if !ready {
+					return move
+				}
 			}
 			return StartCall{Step: called.Name, Undo: true, Call: called.Call}
 		case !c.Finished:
@@ -85,12 +89,29 @@ func (s *State) towardsSteady(c *runbook.Control, live runbook.Value) (runbook.V
 	if !ok || live.Equal(goal) {
 		return runbook.Value{}, false
 	}
+	if middle, ok := s.middleLift(c, live); ok {
+		return middle, true
+	}
 	for _, rung := range c.Back {
 		if c.Direction(live, rung) == runbook.Releasing && c.Direction(rung, goal) == runbook.Releasing {
 			return rung, true
 		}
 	}
 	return goal, true
+}
+
+// middleLift is the next try after a lift that failed: the middle between where the
+// control is and where it failed.
+func (s *State) middleLift(c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	failed := s.Control(c.Name).Failed
+	if failed == nil {
+		return runbook.Value{}, false
+	}
+	value, err := decode(c, failed)
+	if err != nil {
+		return runbook.Value{}, false
+	}
+	return between(c, live, value)
 }
 
 // goalOf is where a control is taken back to: first from a harder brake to the step's

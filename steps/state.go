@@ -44,15 +44,17 @@ type State struct {
 	putBack   map[string]bool
 	retries   map[Target]retry
 
-	polls    []*poll // the latest, oldest first
-	pollBase int     // how many polls came before polls[0]
-	partial  *poll   // a poll whose records are not complete yet
-	lastPoll time.Time
-	offset   time.Duration
-	clearAt  time.Time // when the last owed expectation ended
-	doneAt   time.Time // when the last step ended
-	tracks   map[trackKey]*track
-	exit     exitTrack
+	polls     []*poll // the latest, oldest first
+	pollBase  int     // how many polls came before polls[0]
+	partial   *poll   // a poll whose records are not complete yet
+	lastPoll  time.Time
+	offset    time.Duration
+	clearAt   time.Time          // when the last owed expectation ended
+	clearPoll int                // the poll that ended it, counted over the whole run
+	doneAt    time.Time          // when the last step ended
+	tracks    map[string]*track  // by the watch's id
+	compared  map[string]float64 // live numbers of the controls, nil when they have changed since
+	exit      exitTrack
 }
 
 // StepPhase is how far a step has come.
@@ -82,6 +84,9 @@ type StepState struct {
 	Undoing   *FlipState // has to be put back
 	Undone    bool       // was put back, and the hold that follows is not written yet
 	Instead   bool       // its else was started because Redis could not be reached
+	Acted     *FlipState // stands for a call that ended well: its expectation is judged from then
+	Taken     bool       // a person took it although it was skipped
+	UndoCall  bool       // its call has to be taken back
 }
 
 // ControlState is one control as the run knows it.
@@ -94,7 +99,8 @@ type ControlState struct {
 	Since    time.Time
 	By       string
 	ReviewAt time.Time
-	Order    int // of its first flip
+	Order    int     // of its first flip
+	Failed   *string // to what its last lift failed
 }
 
 // FlipState is one settled flip.
@@ -137,6 +143,7 @@ type ConfirmState struct {
 type CallState struct {
 	Called
 	StartedAt time.Time
+	ByHand    bool // it failed, and a person did it instead
 }
 
 type retry struct {
@@ -145,10 +152,13 @@ type retry struct {
 	unreachable bool // Redis could not be reached
 }
 
+// poll is one observation, with what its bounds compare with at that moment.
 type poll struct {
-	at      time.Time // evaluation time
-	seenAt  time.Time // of the record, on our clock
-	answers map[probes.Ask]*probes.Answer
+	at        time.Time // evaluation time
+	seenAt    time.Time // of the record, on our clock
+	answers   map[probes.Ask]*probes.Answer
+	numbers   map[string]float64 // live values of the controls
+	baselines map[string]float64 // fixed start values
 }
 
 // Step gives the state of a step; never nil.

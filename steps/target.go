@@ -14,6 +14,7 @@ const (
 	PurposeIdle    Purpose = "idle"     // what adds load goes to its dead man's value
 	PurposeRestore Purpose = "restore"  // towards the steady value
 	PurposePutBack Purpose = "put-back" // a drifted value goes back
+	PurposeCall    Purpose = "call"     // no flip: stands for a step's call where its expectation is judged
 )
 
 // Target names one flip of the walk: for which step or guard, which control, and
@@ -26,6 +27,13 @@ type Target struct {
 	Delete  bool    `json:"delete,omitempty"`
 	From    string  `json:"from,omitempty"` // the number that the ladder or lift comes from, for ${from}
 	Try     int     `json:"try,omitempty"`  // counts repetitions of the same flip
+}
+
+// key is what a flip is remembered by: where it comes from is only known once the
+// control has been read.
+func (t Target) key() Target {
+	t.From = ""
+	return t
 }
 
 // String names the target for people.

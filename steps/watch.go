@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,70 +20,119 @@ type Watch struct {
 	StaleAfter time.Duration
 	Marked     bool      // only what lies after Mark counts
 	Mark       time.Time // zero while it is not known yet: then nothing counts
+	First      int       // the first poll that counts, over the whole run
 	From, To   string    // the numbers of the rung or lift being considered
 }
 
+// trackKey says which polls a track counts, and for which rung.
 type trackKey struct {
-	id       string
-	mark     int64
+	marked   bool
+	mark     time.Time
+	first    int
 	from, to string
 }
 
+func (w *Watch) key() trackKey {
+	return trackKey{w.Marked, w.Mark, w.First, w.From, w.To}
+}
+
 // track counts what one watch saw. It is derived from the polls alone; it is kept so
-// that each gate judges each poll once.
+// that each gate judges each poll once. There is one for each gate: what an earlier
+// flip or rung made of it no longer matters.
 type track struct {
+	key     trackKey
+	asks    []probes.Ask
 	next    int // the next poll to judge, counted over the whole run
 	passes  int // in a row, up to the latest poll
 	fails   int
 	unknown int
-	since   time.Time // our clock: when the present row of passes, fails or unknowns began
-	seen    bool
+	since   *poll // with which the present row of passes, fails or unknowns began
 	last    probes.Judgement
 	counted *poll // the last observation that counted
+	latest  *poll // the last poll that was judged
 	before  *poll // the last observation: a poll with all answers and new samples
 	earlier *poll // the one before it
 }
 
+// seen reports whether the watch has judged anything.
+func (t *track) seen() bool { return t.since != nil }
+
+// sinceWhen is when the present row began, on our clock.
+func (t *track) sinceWhen() time.Time {
+	if t.since == nil {
+		return time.Time{}
+	}
+	return t.since.seenAt
+}
+
 // track brings the count of a watch up to the latest poll.
 func (s *State) track(w Watch) *track {
-	key := trackKey{id: w.ID, from: w.From, to: w.To}
-	if w.Marked {
-		key.mark = w.Mark.UnixNano()
+	t := s.tracks[w.ID]
+	if t == nil || t.key != w.key() {
+		t = s.newTrack(w)
+		s.tracks[w.ID] = t
 	}
-	t := s.tracks[key]
-	if t == nil {
-		t = &track{next: s.pollBase}
-		s.tracks[key] = t
+	if w.Marked && w.Mark.IsZero() {
+		return t
 	}
-	asks := probes.Asks(s.Doc, w.Gate, w.From, w.To)
 	for t.next = max(t.next, s.pollBase); t.next < s.pollBase+len(s.polls); t.next++ {
-		s.count(t, w, asks, s.polls[t.next-s.pollBase])
+		s.count(t, w, s.polls[t.next-s.pollBase])
 	}
 	return t
 }
 
+func (s *State) newTrack(w Watch) *track {
+	t := &track{key: w.key(), asks: s.asks(w), next: s.pollBase}
+	if w.Marked && w.Mark.IsZero() {
+		t.last = notObeyedYet(w.Gate)
+		return t
+	}
+	first := max(w.First-s.pollBase, 0)
+	for first < len(s.polls) && w.Marked && !s.polls[first].at.After(w.Mark) {
+		first++
+	}
+	t.next += first
+	for i := min(first, len(s.polls)) - 1; i >= 0 && t.before == nil; i-- {
+		if s.polls[i].has(t.asks) {
+			t.before = s.polls[i]
+		}
+	}
+	return t
+}
+
+// asks lists what a watch asks. A start value that is fixed is not asked again.
+func (s *State) asks(w Watch) []probes.Ask {
+	return slices.DeleteFunc(probes.Asks(s.Doc, w.Gate, w.From, w.To), s.isFixed)
+}
+
+func (s *State) isFixed(ask probes.Ask) bool {
+	_, fixed := s.baselines[ask.Probe]
+	return fixed
+}
+
 // count takes one poll into a track: the same samples seen twice are one observation,
 // and passes closer together than the watch's distance are one pass.
-func (s *State) count(t *track, w Watch, asks []probes.Ask, p *poll) {
-	if !p.has(asks) {
+func (s *State) count(t *track, w Watch, p *poll) {
+	if !p.has(t.asks) {
 		return
 	}
-	same, before := t.before != nil && !moved(asks, p, t.before), t.before
+	t.latest = p
+	same, before := t.before != nil && !moved(t.asks, p, t.before), t.before
 	if same {
 		before = t.earlier
 	}
 	j := s.judge(w, p, before)
-	if same && j.Verdict == t.last.Verdict {
+	if same && t.seen() && j.Verdict == t.last.Verdict {
 		return
 	}
-	changed := !t.seen || j.Verdict != t.last.Verdict
+	changed := !t.seen() || j.Verdict != t.last.Verdict
 	if changed {
-		t.since = p.seenAt
+		t.since = p
 	}
 	if !same {
 		t.earlier, t.before = t.before, p
 	}
-	t.seen, t.last = true, j
+	t.last = j
 	if near := t.counted != nil && p.at.Sub(t.counted.at) < w.Every*9/10; near && !changed {
 		return
 	}
@@ -112,7 +162,8 @@ func (t *track) add(v probes.Verdict) {
 	}
 }
 
-// judge gives the verdict of a watch on one poll; before is the poll before it.
+// judge gives the verdict of a watch on one poll; before is the poll before it. It
+// looks at nothing but the two, so it gives the same whenever it is asked.
 func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	if w.Marked && w.Mark.IsZero() {
 		return notObeyedYet(w.Gate)
@@ -125,8 +176,8 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 		StaleAfter: w.StaleAfter, From: w.From, To: w.To,
 		Answer:   func(a probes.Ask) *probes.Answer { return p.answers[a] },
 		Previous: previous,
-		Control:  s.controlNumber,
-		Baseline: func(name string) (float64, bool) { v, ok := s.baselines[name]; return v, ok },
+		Control:  func(name string) (float64, bool) { v, ok := p.numbers[name]; return v, ok },
+		Baseline: func(name string) (float64, bool) { v, ok := p.baselines[name]; return v, ok },
 		Probe:    s.Doc.Probe,
 	}
 	if w.Marked {
@@ -147,27 +198,32 @@ func notObeyedYet(gate runbook.Gate) probes.Judgement {
 	return j
 }
 
-// controlNumber gives the live value of a control for a bound that compares with it.
-func (s *State) controlNumber(name string) (float64, bool) {
-	c := s.Doc.Control(name)
-	if c == nil || !c.Kind.Numeric() {
-		return 0, false
+// liveNumbers gives the live value of every control that is known and has a number:
+// what bounds that name a control compare with.
+func (s *State) liveNumbers() map[string]float64 {
+	numbers := map[string]float64{}
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		if value, ok := s.live(c); ok && c.Kind.Numeric() && !value.Unlimited {
+			numbers[c.Name] = value.Number
+		}
 	}
-	value, ok := s.live(c)
-	if !ok || value.Unlimited {
-		return 0, false
-	}
-	return value.Number, true
+	return numbers
 }
 
 // whenWatch is the gate before a flip. A release counts only what happened after the
-// run's latest flip; a protecting step has no mark.
+// run's latest flip, and no observation before the one that cleared the last owed
+// expectation; a protecting step has no mark.
 func (s *State) whenWatch(step *runbook.Step, from, to string) Watch {
 	w := s.watch(step, "when "+step.Name, step.When)
 	w.From, w.To = from, to
-	if flip := s.latestFlip(); flip != nil && !step.Stage.Protects() {
+	if step.Stage.Protects() {
+		return w
+	}
+	if flip := s.latestFlip(); flip != nil {
 		w.Marked, w.Mark = true, flip.Mark
 	}
+	w.First = s.clearPoll
 	return w
 }
 
@@ -191,17 +247,19 @@ func (s *State) guardWatch(g *runbook.Guard) Watch {
 	return Watch{ID: g.Name, Gate: runbook.Gate{{g.Bound}}, Every: d.Every, Passes: g.Passes, StaleAfter: d.StaleAfter}
 }
 
-// exitWatch is the exit; its mark is the run's latest flip.
+const exitID = "exit"
+
+// exitWatch is the exit; its mark is the run's latest flip, if there was one.
 func (s *State) exitWatch() Watch {
 	d := s.Doc.Defaults
-	w := Watch{ID: "exit", Gate: s.Doc.Exit.When, Every: d.Every, Passes: 1, StaleAfter: d.StaleAfter, Marked: true}
+	w := Watch{ID: exitID, Gate: s.Doc.Exit.When, Every: d.Every, Passes: 1, StaleAfter: d.StaleAfter}
 	if flip := s.latestFlip(); flip != nil {
-		w.Mark = flip.Mark
+		w.Marked, w.Mark = true, flip.Mark
 	}
 	return w
 }
 
-// flipOf gives the settled flip whose effect a step's expectation judges.
+// flipOf gives the settled flip, or the call, whose effect a step's expectation judges.
 func (s *State) flipOf(step *runbook.Step) *FlipState {
 	for i := len(s.flips) - 1; i >= 0; i-- {
 		f := s.flips[i]
@@ -210,13 +268,15 @@ func (s *State) flipOf(step *runbook.Step) *FlipState {
 			return f
 		}
 	}
-	return nil
+	return s.Step(step.Name).Acted
 }
 
 // exitTrack follows the exit's intervals, which do not overlap.
 type exitTrack struct {
 	next      int
+	asks      []probes.Ask
 	before    *poll
+	latest    *poll
 	last      probes.Judgement
 	since     time.Time // evaluation time of the first observation of the first interval
 	held      time.Time // end of the last interval, once all have held
@@ -225,15 +285,25 @@ type exitTrack struct {
 
 // followExit brings the exit up to the latest poll.
 func (s *State) followExit() *exitTrack {
-	w, x := s.exitWatch(), &s.exit
-	asks := probes.Asks(s.Doc, w.Gate, "", "")
+	x := &s.exit
+	if x.next >= s.pollBase+len(s.polls) {
+		return x
+	}
+	w := s.exitWatch()
+	s.exitAsks(w)
 	for x.next = max(x.next, s.pollBase); x.next < s.pollBase+len(s.polls); x.next++ {
-		p := s.polls[x.next-s.pollBase]
-		if p.has(asks) {
+		if p := s.polls[x.next-s.pollBase]; p.has(x.asks) {
 			s.countExit(x, w, p)
 		}
 	}
 	return x
+}
+
+func (s *State) exitAsks(w Watch) []probes.Ask {
+	if s.exit.asks == nil {
+		s.exit.asks = s.asks(w)
+	}
+	return s.exit.asks
 }
 
 func (p *poll) has(asks []probes.Ask) bool {
@@ -246,13 +316,17 @@ func (p *poll) has(asks []probes.Ask) bool {
 }
 
 // countExit takes one observation: an interval holds when every observation in it
-// passes; else a new first one starts.
+// passes; else a new first one starts, as it does after a gap in which an interval
+// went by unobserved.
 func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
+	gap := x.before != nil && p.at.Sub(x.before.at) > s.Doc.Exit.Interval
 	x.last = s.judge(w, p, x.before)
-	x.before = p
+	x.before, x.latest = p, p
 	x.passesNow = x.last.Verdict == probes.Pass
-	if !x.passesNow {
+	if !x.passesNow || gap {
 		x.since = time.Time{}
+	}
+	if !x.passesNow {
 		return
 	}
 	if x.since.IsZero() {
@@ -268,16 +342,22 @@ func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 // lift now would start them again.
 func (x *exitTrack) counting() bool { return x.held.IsZero() && !x.since.IsZero() }
 
-// targetFor gives the target of one flip with what it comes from and goes to.
+// targetFor gives the target of one flip with what it comes from, if that is known,
+// and goes to.
 func targetFor(step string, purpose Purpose, c *runbook.Control, from runbook.Value, to *runbook.Value) Target {
-	t := Target{Step: step, Purpose: purpose, Control: c.Name}
+	t := Target{Step: step, Purpose: purpose, Control: c.Name, From: numberText(from)}
 	if to == nil {
 		t.Delete = true
 	} else {
 		t.To = actions.Encode(*to)
 	}
-	if c.Kind.Numeric() && !from.Unlimited {
-		t.From = strconv.FormatFloat(from.Number, 'f', -1, 64)
-	}
 	return t
+}
+
+// numberText writes the number of a value in plain decimals, "" when it has none.
+func numberText(v runbook.Value) string {
+	if !v.Kind.Numeric() || v.Unlimited {
+		return ""
+	}
+	return strconv.FormatFloat(v.Number, 'f', -1, 64)
 }
