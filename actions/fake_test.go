@@ -54,7 +54,21 @@ func (n network) dial(_ context.Context, _, addr string) (net.Conn, error) {
 	}
 	ours, theirs := net.Pipe()
 	go at.serve(theirs)
-	return ours, nil
+	return pipeEnd{ours}, nil
+}
+
+// pipeEnd lets deadlines be set after the other end has gone, as on a socket;
+// the next read or write tells.
+type pipeEnd struct{ net.Conn }
+
+func (p pipeEnd) SetReadDeadline(t time.Time) error {
+	_ = p.Conn.SetReadDeadline(t)
+	return nil
+}
+
+func (p pipeEnd) SetWriteDeadline(t time.Time) error {
+	_ = p.Conn.SetWriteDeadline(t)
+	return nil
 }
 
 func (n *node) serve(conn net.Conn) {

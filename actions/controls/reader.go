@@ -184,7 +184,7 @@ func (r *Reader) serverNow() time.Time {
 // first the fallback. ok is false when there never was one.
 func (r *Reader) Number(control string) (n float64, ok bool) {
 	ok = r.typed(control, "number", func(raw string) (err error) {
-		if raw == Unlimited {
+		if _, held := r.seen.raw[control]; raw == Unlimited && !held {
 			n = math.Inf(1)
 			return nil
 		}
