@@ -1,10 +1,12 @@
 package actions
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -45,15 +47,27 @@ func LoadConfig(file string) (controls.Target, error) {
 	if err != nil {
 		return controls.Target{}, err
 	}
-	var c Config
-	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
-		return controls.Target{}, yamlError(file, err)
+	c, err := parseConfig(file, text)
+	if err != nil {
+		return controls.Target{}, err
 	}
 	t, err := c.target(filepath.Dir(file))
 	if err != nil {
 		return controls.Target{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
+}
+
+func parseConfig(file string, text []byte) (Config, error) {
+	var c, second Config
+	documents := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	if err := documents.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, yamlError(file, err)
+	}
+	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("%s: a second document begins after ---, one document is read", file)
+	}
+	return c, nil
 }
 
 // yamlError places an error without the excerpt of the source, which may hold
