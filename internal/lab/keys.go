@@ -41,12 +41,17 @@ func newLife(p *params) life {
 // longest is the longest time until a refresh becomes due.
 func (l life) longest() int { return int(float64(l.untilDue)*(1+l.jitter)) + 1 }
 
-// newPool makes a pool of fresh keys of all ages, as a service has that has run for long.
-func newPool(keys int, l life, second int, random func(n int) int) *pool {
-	p := &pool{keys: keys, fresh: keys, due: make([]int, l.longest()+1)}
-	for range keys {
-		whole := l.sample(random)
-		p.due[(second+1+random(whole))%len(p.due)]++
+// newPool makes a pool of fresh keys of all ages, as a service has that has run
+// for long, where a due key waits so many seconds for the read that refreshes it.
+func newPool(keys int, l life, second int, wait float64, random func(n int) int) *pool {
+	p := &pool{keys: keys, due: make([]int, l.longest()+1)}
+	waiting := int(float64(keys) * wait / (wait + float64(l.untilDue)))
+	for range waiting {
+		p.early.add(second-random(1+int(wait)), 1)
+	}
+	p.fresh = keys - waiting
+	for range p.fresh {
+		p.due[(second+1+random(l.sample(random)))%len(p.due)]++
 	}
 	return p
 }

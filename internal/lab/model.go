@@ -133,17 +133,19 @@ func newModel(p *params, seed uint64) *model {
 		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
 	m.fleet = newFleet(p, m.rand.IntN)
-	m.fleet.start(steady{})
+	m.fleet.start(untouched)
+	shares := groupShares(p, p.IdleShare)
 	for i, c := range p.Cells {
-		m.cells[i] = m.newCell(c)
+		m.cells[i] = m.newCell(c, shares)
 	}
 	return m
 }
 
-func (m *model) newCell(c cellParams) *cell {
+func (m *model) newCell(c cellParams, shares [groupCount]float64) *cell {
 	n := &cell{name: c.Name, generation: 1}
 	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
-		pool := newPool(keys, m.life, m.second(), m.rand.IntN)
+		reads := float64(m.p.ReadsPerSecond*c.Percent) / 100 * shares[i]
+		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.rand.IntN)
 		n.groups[i] = &group{
 			pool:      pool,
 			followers: make([]int, ticksPerSecond*maxFollowSeconds),

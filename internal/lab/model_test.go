@@ -12,20 +12,20 @@ import (
 	"github.com/rewarm/rewarm/actions/controls"
 )
 
-// sheet is a source of controls without a Redis.
-type sheet struct {
+// paper is a sheet of controls without a Redis.
+type paper struct {
 	values  map[string]string
 	version int64
 }
 
-func newSheet() *sheet { return &sheet{values: absent()} }
+func newPaper() *paper { return &paper{values: absent()} }
 
-func (s *sheet) set(control, value string) {
+func (s *paper) set(control, value string) {
 	s.values[control] = value
 	s.version++
 }
 
-func (s *sheet) Number(control string) (float64, bool) {
+func (s *paper) Number(control string) (float64, bool) {
 	if s.values[control] == controls.Unlimited {
 		return math.Inf(1), true
 	}
@@ -33,11 +33,11 @@ func (s *sheet) Number(control string) (float64, bool) {
 	return n, err == nil
 }
 
-func (s *sheet) Switch(control string) (bool, bool) { return s.values[control] == controls.On, true }
-func (s *sheet) Choice(control string, _ ...string) (string, bool) {
+func (s *paper) Switch(control string) (bool, bool) { return s.values[control] == controls.On, true }
+func (s *paper) Choice(control string, _ ...string) (string, bool) {
 	return s.values[control], true
 }
-func (s *sheet) Version() int64 { return s.version }
+func (s *paper) Version() int64 { return s.version }
 
 // small is the catalog with a hundredth of the keys, to be quick.
 func small() *params {
@@ -75,7 +75,7 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(small(), rapid.Uint64().Draw(t, "seed"))
 		m.tick = ticks(rapid.SampledFrom([]time.Duration{launch, launchLapses, cellLost, firstBulk}).Draw(t, "from")) - 10
-		s := newSheet()
+		s := newPaper()
 		for range rapid.IntRange(1, 12).Draw(t, "flips") {
 			name := rapid.SampledFrom(names).Draw(t, "control")
 			s.set(name, rapid.SampledFrom(choices[name]).Draw(t, "value"))
@@ -84,7 +84,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 			for range rapid.IntRange(1, 80).Draw(t, "ticks") {
 				before := m.arrived
-				m.step(s)
+				m.step(from(s))
 				if err := m.check(); err != nil {
 					t.Fatalf("at %s: %v", clockTime(m.time()), err)
 				}
@@ -103,7 +103,7 @@ func TestNothingIsLost(t *testing.T) {
 func TestTheCaseAddsUp(t *testing.T) {
 	m := newModel(&catalog, 7)
 	for m.time() < cellLost+3*time.Minute {
-		m.step(steady{})
+		m.step(untouched)
 		if err := m.check(); err != nil {
 			t.Fatalf("at %s: %v", clockTime(m.time()), err)
 		}
@@ -113,11 +113,11 @@ func TestTheCaseAddsUp(t *testing.T) {
 // Arrivals do not wait for completions.
 func TestArrivalsAreOpen(t *testing.T) {
 	m := newModel(small(), 1)
-	s := newSheet()
+	s := newPaper()
 	s.set("origin.admission", "0")
 	s.set("leaders.cell", "0")
 	for range 100 {
-		m.step(s)
+		m.step(from(s))
 	}
 	if m.arrived != 600_000 {
 		t.Errorf("%d reads arrived in 5 s", m.arrived)

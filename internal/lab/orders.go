@@ -68,16 +68,35 @@ func deadMan() map[string]string {
 	return map[string]string{"prewarm.rate": "0", "prewarm.bucket": "none"}
 }
 
-// source gives the controls of the service; a controls.Reader is one.
-type source interface {
+// source says what the service is to obey now.
+type source func() heard
+
+// heard is what a process hears from Redis.
+type heard struct {
+	orders  orders
+	version int64
+}
+
+// sheet is the controls of the service by name; a controls.Reader is one.
+type sheet interface {
 	Number(control string) (float64, bool)
 	Switch(control string) (bool, bool)
 	Choice(control string, choices ...string) (string, bool)
 	Version() int64
 }
 
-// read takes the orders of this moment from a source.
-func read(s source) orders {
+// from reads a sheet anew each time.
+func from(s sheet) source {
+	return func() heard { return heard{read(s), s.Version()} }
+}
+
+// untouched is the source of a service whose controls were never set.
+func untouched() heard { return heard{orders: unset} }
+
+var unset = read(defaults(absent()))
+
+// read takes the orders of this moment from a sheet.
+func read(s sheet) orders {
 	number := func(control string) float64 {
 		n, _ := s.Number(control)
 		return n
@@ -156,11 +175,6 @@ type fleet struct {
 	joined  func() // told when processes were added
 }
 
-type heard struct {
-	orders  orders
-	version int64
-}
-
 func newFleet(p *params, random func(n int) int) *fleet {
 	slowest := ticks(p.ObeyAtMost)
 	f := &fleet{history: make([]heard, slowest+1), shares: make([]float64, slowest+1)}
@@ -185,7 +199,7 @@ func (f *fleet) join(p *params, random func(n int) int) {
 
 // start makes every process obey these orders.
 func (f *fleet) start(s source) {
-	now := heard{read(s), s.Version()}
+	now := s()
 	for i := range f.history {
 		f.history[i] = now
 	}
@@ -194,7 +208,7 @@ func (f *fleet) start(s source) {
 
 // hear takes the orders of this tick and works out what the fleet obeys.
 func (f *fleet) hear(s source) *orders {
-	now := heard{read(s), s.Version()}
+	now := s()
 	f.quiet++
 	if now != f.history[f.at] {
 		f.quiet = 0
@@ -223,33 +237,31 @@ func (f *fleet) version(process int) int64 { return f.past(f.delays[process]).ve
 // untouched reports whether no control was ever set.
 func (f *fleet) untouched() bool {
 	now := f.history[f.at]
-	return now.version == 0 && now.orders == read(steady{})
+	return now == untouched()
 }
 
-// steady is the source of a service whose controls were never set.
-type steady struct{}
+// defaults is the sheet of a service whose controls were never set.
+type defaults map[string]string
 
-var steadyValues = absent()
-
-func (steady) Number(control string) (float64, bool) {
-	if steadyValues[control] == controls.Unlimited {
+func (d defaults) Number(control string) (float64, bool) {
+	if d[control] == controls.Unlimited {
 		return math.Inf(1), true
 	}
-	n, err := controls.ParseNumber(steadyValues[control])
+	n, err := controls.ParseNumber(d[control])
 	return n, err == nil
 }
 
-func (steady) Switch(control string) (bool, bool) {
-	on, err := controls.ParseSwitch(steadyValues[control])
+func (d defaults) Switch(control string) (bool, bool) {
+	on, err := controls.ParseSwitch(d[control])
 	return on, err == nil
 }
 
-func (steady) Choice(control string, choices ...string) (string, bool) {
-	name, err := controls.ParseChoice(steadyValues[control], choices)
+func (d defaults) Choice(control string, choices ...string) (string, bool) {
+	name, err := controls.ParseChoice(d[control], choices)
 	return name, err == nil
 }
 
-func (steady) Version() int64 { return 0 }
+func (defaults) Version() int64 { return 0 }
 
 // staleWindow is the age in whole seconds up to which a copy may be served.
 func (o *orders) staleWindow() int { return int(o.stale) }

@@ -97,7 +97,7 @@ var catalog = params{
 	ObeyAtBest: 100 * time.Millisecond,
 	ObeyAtMost: time.Second,
 
-	SoftTTL:      648 * time.Second,
+	SoftTTL:      623 * time.Second,
 	Jitter:       0.15,
 	EarlyRefresh: 0.2,
 	ApprovedAge:  120 * time.Second,
@@ -156,7 +156,7 @@ func Parameters() []Parameter {
 
 // The times of the case, as durations since midnight.
 const (
-	burnIn       = 9*time.Hour + 53*time.Minute // until the case begins, to have keys of all ages
+	burnIn       = 9*time.Hour + 56*time.Minute // until the case begins, to have keys of all ages
 	caseBegins   = 9*time.Hour + 58*time.Minute
 	launch       = 10 * time.Hour
 	launchLapses = 10*time.Hour + 3*time.Minute

@@ -39,7 +39,7 @@ func newWorld(o Options) (*world, error) {
 		now:         o.Start.Add(burnIn - o.From),
 		model:       newModel(&catalog, o.Seed),
 		scrapeEvery: o.ScrapeEvery,
-		source:      steady{},
+		source:      untouched,
 		overrides:   func() []controls.Override { return nil },
 	}
 	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
@@ -52,7 +52,7 @@ func newWorld(o Options) (*world, error) {
 
 // obey makes the service obey a reader from now on.
 func (w *world) obey(r *controls.Reader) {
-	w.source = r
+	w.source = from(r)
 	w.overrides = r.Overrides
 }
 
