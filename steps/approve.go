@@ -16,11 +16,7 @@ func (a *ApprovalState) covers(control string) bool {
 
 // asksApproval reports whether a plan waits for a word that nobody has given; then the
 // question is put.
-func (n *next) asksApproval(step *runbook.Step, p *Planned) bool {
-	needed := step.Timing.Release
-	if p.Plan.Direction == runbook.Protecting {
-		needed = step.Timing.Protect
-	}
+func (n *next) asksApproval(step *runbook.Step, needed runbook.Approval, p *Planned) bool {
 	if needed == runbook.ApprovalNone || p.Plan.Nothing() {
 		return false
 	}

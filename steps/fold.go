@@ -98,6 +98,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Planned:
 		s.plans[b.Target.key()] = b
 		s.noticed(b.Plan.Control, b.Plan.Before)
+		s.away = retry{}
 	case *Approved:
 		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At})
 	case *Intended:
@@ -141,7 +142,7 @@ func (s *State) resumed(b *Resumed) {
 	s.idle()
 	s.Begun.Through = ""
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return slices.Contains(endsWithProcess, h.Cause) })
-	s.retries = map[Target]retry{}
+	s.retries, s.away = map[Target]retry{}, retry{}
 	s.forgetPolls()
 }
 
@@ -174,6 +175,9 @@ func (s *State) observed(b *Observed) {
 	}
 	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
 	s.RedisDown = b.Redis
+	if b.Redis == "" {
+		s.away = retry{}
+	}
 	for name, raw := range b.Controls {
 		s.noticed(name, raw)
 	}
@@ -288,6 +292,7 @@ func (s *State) settled(b *Settled) error {
 		return nil
 	case ResultUnreached:
 		s.backOff(b)
+		s.away = s.away.again(s.LastAt)
 		return nil
 	case ResultApplied, ResultNothing:
 	default:
@@ -298,15 +303,18 @@ func (s *State) settled(b *Settled) error {
 	return nil
 }
 
-// backOff spaces the tries of one flip: almost at once, then one, two, four seconds, at
-// most eight.
+// backOff spaces the tries of one flip.
 func (s *State) backOff(b *Settled) {
-	r := s.retries[b.Target.key()]
-	wait := time.Second << min(r.tries-1, 3)
-	if r.tries == 0 {
-		wait = 200 * time.Millisecond
-	}
-	s.retries[b.Target.key()] = retry{at: s.LastAt.Add(wait), tries: r.tries + 1, unreachable: away(b)}
+	r := s.retries[b.Target.key()].again(s.LastAt)
+	r.unreachable = away(b)
+	s.retries[b.Target.key()] = r
+}
+
+// again is when to try the next time: almost at once, then after one second, then every
+// two. A brake must not miss the moment at which Redis comes back.
+func (r retry) again(now time.Time) retry {
+	waits := []time.Duration{200 * time.Millisecond, time.Second, 2 * time.Second}
+	return retry{at: now.Add(waits[min(r.tries, len(waits)-1)]), tries: r.tries + 1}
 }
 
 // away reports whether a flip failed because Redis could not be reached or took no
@@ -527,6 +535,7 @@ func (s *State) doneByHand(step string) {
 func (s *State) skipped(b *Skipped) {
 	st := s.Step(b.Step)
 	st.Phase, st.Outcome, st.Skipped = StepDone, "skipped: "+b.Reason, true
+	s.doneAt = s.LastAt
 	st.Awaiting = nil
 	if st.Owed {
 		st.Owed = false

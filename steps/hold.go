@@ -81,7 +81,7 @@ func (n *next) guardHolds() Move {
 		}
 		t := n.s.track(n.s.guardWatch(g))
 		if n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+n.waitingFor(n.s.guardWatch(g)), "wait, or abort"+guardHint(g))
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "wait, or abort"+guardHint(g))
 		}
 		unknownFor := n.now.Sub(t.sinceWhen())
 		if t.unknown > 0 && unknownFor >= n.doc.Defaults.StaleAfter && n.s.hold(causeUnknown(g.Name)) == nil {
@@ -126,7 +126,10 @@ func (n *next) over(cause string) (string, bool) {
 			from, to, _ := n.s.upcoming(step, st)
 			return "its gate passes", st.Phase == StepDone || n.green(step, st, from, to)
 		case causeExpect(step.Name):
-			return "its expectation is met", !st.Owed && st.Awaiting == nil
+			if st.Skipped {
+				return "it was skipped", true
+			}
+			return "its expectation is settled", !st.Owed && st.Awaiting == nil
 		case causeUndone(step.Name):
 			return "what it was undone for has passed", st.Skipped || n.undoneOver(step, st)
 		}
@@ -163,12 +166,14 @@ func (n *next) overElsewhere(cause string) (string, bool) {
 }
 
 // waitingFor says in one line what a gate waits for, which way it moves and how far it is.
-func (n *next) waitingFor(w Watch) string {
+func (n *next) waitingFor(w Watch) string { return w.ID + ": " + n.standOf(w) }
+
+func (n *next) standOf(w Watch) string {
 	t := n.s.track(w)
-	if !t.seen() {
-		return w.ID + ": not observed yet"
+	if !t.seen() && len(t.last.Findings) == 0 {
+		return "not observed yet"
 	}
-	line := w.ID + ": " + sentences(t.last)
+	line := sentences(t.last)
 	if trend := n.s.trend(t); trend != "" {
 		line += ", " + trend
 	}
@@ -176,6 +181,21 @@ func (n *next) waitingFor(w Watch) string {
 		line += fmt.Sprintf(" (%d of %d passes)", t.passes, w.Passes)
 	}
 	return line
+}
+
+// waitingForExit says what the exit waits for: its gate, or the end of its intervals.
+func (n *next) waitingForExit() string {
+	x := n.s.followExit()
+	switch {
+	case x.latest == nil:
+		return "exit: not observed yet"
+	case !x.passesNow:
+		return "exit: " + sentences(x.last)
+	case n.s.Recovered == nil:
+		left := x.since.Add(exitLength(n.doc)).Sub(x.latest.at)
+		return fmt.Sprintf("exit: holds, %s of its intervals are left", left.Round(100*time.Millisecond))
+	}
+	return "exit: holds"
 }
 
 // trend says which way the first bound moves that does not pass.

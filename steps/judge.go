@@ -106,7 +106,7 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 	if n.s.hold(causeExpect(step.Name)) != nil {
 		return nil
 	}
-	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
+	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
 		"wait, skip "+step.Name+" REASON, or abort")
 }
 
@@ -199,13 +199,13 @@ func (n *next) closing() Move {
 		return n.block(blocker)
 	}
 	if n.s.Recovered == nil || !x.passesNow {
-		n.block(n.waitingFor(n.s.exitWatch()))
+		n.block(n.waitingForExit())
 		due := later(n.s.doneAt, n.s.clearAt).Add(n.doc.Defaults.Timeout)
 		if due.After(n.now) {
 			n.wake(due)
 			return nil
 		}
-		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingFor(n.s.exitWatch()), "wait, or abort")
+		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(), "wait, or abort")
 	}
 	return Write{Kind: KindClosed, Durable: true, Body: n.s.endedBody("recovered", "")}
 }

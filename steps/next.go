@@ -69,10 +69,11 @@ func (n *next) settle() Move {
 }
 
 // due reports whether a flip may be tried now; if not, when to wake for it.
+// While Redis cannot be reached, one flip finds out for all.
 func (n *next) due(t Target) bool {
-	r, waiting := n.s.retries[t.key()]
-	if waiting && r.at.After(n.now) {
-		n.wake(r.at)
+	at := later(n.s.retries[t.key()].at, n.s.away.at)
+	if at.After(n.now) {
+		n.wake(at)
 		return false
 	}
 	return true

@@ -144,7 +144,7 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 	if n.wouldLoosen(planned) {
 		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+"; the tighter value stays", nil)
 	}
-	if n.asksApproval(step, planned) {
+	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()
 	}
 	return ApplyFlip{Planned: planned, Blind: st.Blind}
@@ -189,7 +189,8 @@ func (n *next) protected(step *runbook.Step, st *StepState) Move {
 // instead starts a protecting step's else when Redis could not be reached, once; the
 // flip itself is tried again until it is made.
 func (n *next) instead(step *runbook.Step, st *StepState, t Target) Move {
-	if step.Else == nil || step.Else.Call == nil || st.Instead || !n.s.retries[t.key()].unreachable {
+	away := n.s.away.tries > 0 || n.s.retries[t.key()].unreachable
+	if step.Else == nil || step.Else.Call == nil || st.Instead || !away {
 		return nil
 	}
 	return StartCall{Step: step.Name, Instead: true, Call: step.Else.Call}

@@ -123,7 +123,7 @@ func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Val
 	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker)
 	}
-	if planned.Plan.Direction == runbook.Releasing && n.asksApproval(step, planned) {
+	if planned.Plan.Direction == runbook.Releasing && n.asksApproval(step, step.Timing.Release, planned) {
 		return n.autoApproval()
 	}
 	return ApplyFlip{Planned: planned}
@@ -135,7 +135,7 @@ func (n *next) protectLate(step *runbook.Step, st *StepState, planned *Planned) 
 	if step.Flip != nil && len(step.When) > 0 && !st.Judged {
 		return n.judgeOnce(step, st)
 	}
-	if n.asksApproval(step, planned) {
+	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()
 	}
 	return ApplyFlip{Planned: planned, Blind: st.Blind}
@@ -165,7 +165,7 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 	if step.Optional {
 		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.Findings)
 	}
-	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.waitingFor(w)),
+	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
 		"skip "+step.Name+" REASON, or abort")
 }
 

@@ -125,6 +125,9 @@ func duration(text string) time.Duration {
 
 func (w *walker) setProbe(words []string, options map[string]string) error {
 	s, p := w.signal(words[0]), point{at: w.clock.now}
+	if w.clock.now.Equal(start) {
+		p.at = start.Add(-time.Second) // the world was like this before the run began
+	}
 	if after, ok := options["after"]; ok {
 		p.at = p.at.Add(duration(after))
 	}
@@ -190,6 +193,10 @@ func (w *walker) setRedis(words []string, options map[string]string) error {
 		w.redis.down = words[0] == "down"
 	case "lost", "unanswered", "refused":
 		w.redis.fault = words[0]
+	case "garbage":
+		w.redis.edit(words[1], "\xff\x00")
+	case "huge":
+		w.redis.edit(words[1], strings.Repeat("9", 40000))
 	case "loses-data":
 		w.redis.server.FlushAll()
 	case "set":

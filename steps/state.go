@@ -43,6 +43,7 @@ type State struct {
 	drifts    map[string]*Drifted
 	putBack   map[string]bool
 	retries   map[Target]retry
+	away      retry // Redis could not be reached; the zero retry when it could
 
 	polls     []*poll // the latest, oldest first
 	pollBase  int     // how many polls came before polls[0]

@@ -292,10 +292,8 @@ func reasonsOf(findings []probes.Finding) string {
 // rights checks, record by record, what no walk may ever do. It knows nothing of how
 // the machine decides.
 type rights struct {
-	t        testing.TB
-	doc      *runbook.Document
-	approved map[string]int // by control and value: how often it was approved less how often it was used
-	resumed  bool
+	t   testing.TB
+	doc *runbook.Document
 }
 
 func (r *rights) record(rec audit.Record, body any, s *State) {

@@ -83,8 +83,10 @@ func (s *State) track(w Watch) *track {
 
 func (s *State) newTrack(w Watch) *track {
 	t := &track{key: w.key(), asks: s.asks(w), next: s.pollBase}
+	if w.Marked {
+		t.last = notObeyedYet(w)
+	}
 	if w.Marked && w.Mark.IsZero() {
-		t.last = notObeyedYet(w.Gate)
 		return t
 	}
 	first := max(w.First-s.pollBase, 0)
@@ -166,7 +168,7 @@ func (t *track) add(v probes.Verdict) {
 // looks at nothing but the two, so it gives the same whenever it is asked.
 func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	if w.Marked && w.Mark.IsZero() {
-		return notObeyedYet(w.Gate)
+		return notObeyedYet(w)
 	}
 	previous := func(probes.Ask) *probes.Answer { return nil }
 	if before != nil {
@@ -186,13 +188,18 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	return probes.Judge(w.Gate, situation)
 }
 
-// notObeyedYet is the judgement on a gate whose mark is not known yet.
-func notObeyedYet(gate runbook.Gate) probes.Judgement {
+// notObeyedYet is the judgement on a gate as long as nothing from after its mark was
+// observed.
+func notObeyedYet(w Watch) probes.Judgement {
+	why := "the service has not reported yet that it obeys the last flip"
+	if !w.Mark.IsZero() {
+		why = "nothing was observed yet from after " + w.Mark.UTC().Format("15:04:05.000") + ", when the last flip was obeyed"
+	}
 	var j probes.Judgement
-	for _, group := range gate {
+	for _, group := range w.Gate {
 		for _, b := range group {
 			j.Findings = append(j.Findings, probes.Finding{Bound: b.String(), Probe: b.Probe, Reason: probes.BeforeMark,
-				Sentence: b.Probe + ": the service has not reported yet that it obeys the last flip"})
+				Sentence: b.Probe + " unknown: " + why})
 		}
 	}
 	return j
@@ -332,10 +339,13 @@ func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	if x.since.IsZero() {
 		x.since = p.at
 	}
-	length := time.Duration(s.Doc.Exit.Intervals) * s.Doc.Exit.Interval
-	if end := x.since.Add(length); x.held.IsZero() && !p.at.Before(end) {
+	if end := x.since.Add(exitLength(s.Doc)); x.held.IsZero() && !p.at.Before(end) {
 		x.held = end
 	}
+}
+
+func exitLength(doc *runbook.Document) time.Duration {
+	return time.Duration(doc.Exit.Intervals) * doc.Exit.Interval
 }
 
 // counting reports whether the exit passes and its intervals have not ended yet: a
