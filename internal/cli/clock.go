@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"time"
+)
+
+// This file is the only place in rewarm that reads the time or sleeps.
+
+// clock is what everything else is handed.
+type clock interface {
+	Now() time.Time
+	Wait(ctx context.Context, until time.Time) error
+	Deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+}
+
+// wallClock is the time of this machine.
+type wallClock struct{}
+
+// Now keeps the monotonic reading, so that differences survive a clock step.
+func (wallClock) Now() time.Time { return time.Now() }
+
+// Wait sleeps until a moment; it returns at once when the moment has passed, and
+// with the context's error when that ends first.
+func (wallClock) Wait(ctx context.Context, until time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d := time.Until(until)
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Deadline bounds one exchange with the outside.
+func (wallClock) Deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d)
+}
+
+// pacedClock walks a model's clock at a multiple of real time, so that a person
+// can follow and take part.
+type pacedClock struct {
+	model  clock
+	real   clock
+	speed  float64 // modelled seconds a real second, above 0
+	anchor pacing
+}
+
+// pacing ties a moment of the model to a real one.
+type pacing struct{ model, real time.Time }
+
+// pace is how often a paced wait looks up, and so the longest that an order of a
+// person waits for it.
+const pace = 25 * time.Millisecond
+
+// behind is how far the model may lag before the pacing starts afresh: a process
+// that was suspended goes on from where it was.
+const behind = time.Second
+
+func newPacedClock(model, real clock, speed float64) *pacedClock {
+	return &pacedClock{model: model, real: real, speed: speed, anchor: pacing{model.Now(), real.Now()}}
+}
+
+func (c *pacedClock) Now() time.Time { return c.model.Now() }
+
+func (c *pacedClock) Deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return c.model.Deadline(ctx, d)
+}
+
+// Wait lets the model go on step by step until a moment of the model. When the
+// context ends first, the model stands where it should at that time.
+func (c *pacedClock) Wait(ctx context.Context, until time.Time) error {
+	for {
+		now := c.model.Now()
+		if !now.Before(until) {
+			return ctx.Err()
+		}
+		due := c.due(now)
+		if due.After(until) {
+			due = until
+		}
+		if due.After(now) {
+			if err := c.model.Wait(ctx, due); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.real.Wait(ctx, c.real.Now().Add(pace)); err != nil {
+			return err
+		}
+	}
+}
+
+// due is where the model's clock should stand now.
+func (c *pacedClock) due(now time.Time) time.Time {
+	gone := c.real.Now().Sub(c.anchor.real)
+	due := c.anchor.model.Add(time.Duration(float64(gone) * c.speed))
+	if due.Sub(now) > time.Duration(float64(behind)*c.speed) {
+		c.anchor = pacing{now, c.real.Now()}
+		return now
+	}
+	return due
+}

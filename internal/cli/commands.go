@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// spoken is one thing that a person can type at any moment of a walk.
+type spoken struct {
+	word  string
+	form  string // what follows the word
+	means string
+	kind  steps.OrderKind
+	brake bool // it only ever holds back, so it may come in a burst or before a question
+}
+
+// spokenWords are the words in the order of help. They are data so that help and
+// the parser cannot part.
+var spokenWords = []spoken{
+	{"hold", "[REASON]", "stop everything that releases; brakes go on", steps.OrderHold, true},
+	{"release", "[REASON]", "lift what a person held", steps.OrderRelease, false},
+	{"abort", "[REASON]", "end the walk; protections stay, what adds load is idled", steps.OrderAbort, true},
+	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
+	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
+	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
+	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},
+	{"answer", "TEXT", "answer the question that is asked", steps.OrderAnswer, false},
+	{"note", "TEXT", "write a remark into the log", steps.OrderNote, true},
+}
+
+// answers to what is typed that are no orders.
+const (
+	wordHelp   = "help"
+	wordStatus = "status"
+)
+
+// parseSpoken reads a typed line as an order. It is refused with what would be
+// right; a line whose first word is none of the words gives ok false.
+func parseSpoken(line string) (order steps.Order, ok bool, err error) {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	i := slices.IndexFunc(spokenWords, func(s spoken) bool { return s.word == strings.ToLower(word) })
+	if i < 0 {
+		return steps.Order{}, false, nil
+	}
+	s := spokenWords[i]
+	order = steps.Order{Kind: s.kind}
+	switch s.form {
+	case "[REASON]":
+		order.Text = rest
+	case "TEXT":
+		order.Text, err = needed(rest, s)
+	case "STEP REASON":
+		step, reason, _ := strings.Cut(rest, " ")
+		order.Step = step
+		order.Text, err = needed(strings.TrimSpace(reason), s)
+	default:
+		order.Step, err = oneWord(rest, s)
+	}
+	return order, true, err
+}
+
+func needed(text string, s spoken) (string, error) {
+	if text == "" {
+		return "", fmt.Errorf("type %s %s", s.word, s.form)
+	}
+	return text, nil
+}
+
+func oneWord(text string, s spoken) (string, error) {
+	if text == "" || strings.ContainsAny(text, " \t") {
+		return "", fmt.Errorf("type %s %s", s.word, s.form)
+	}
+	return text, nil
+}
+
+// isBrake reports whether an order only ever holds back or remarks.
+func isBrake(kind steps.OrderKind) bool {
+	return slices.ContainsFunc(spokenWords, func(s spoken) bool { return s.kind == kind && s.brake })
+}
+
+// spokenHelp lists what can be typed.
+func spokenHelp() string {
+	var b strings.Builder
+	for _, s := range spokenWords {
+		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace(s.word+" "+s.form), s.means)
+	}
+	fmt.Fprintf(&b, "  %-22s %s\n", wordStatus, "what blocks, what is owed, what is flipped")
+	fmt.Fprintf(&b, "  %-22s %s\n", wordHelp, "this list; Ctrl-C stops the walk so that it can be resumed")
+	return b.String()
+}
+
+// parseModes reads an answer to a question after the modes: numbers of the list or
+// names, separated by commas or spaces.
+func parseModes(text string) (string, error) {
+	var modes []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		mode, err := parseMode(word)
+		if err != nil {
+			return "", err
+		}
+		if !slices.Contains(modes, mode) {
+			modes = append(modes, mode)
+		}
+	}
+	if len(modes) == 0 {
+		return "", fmt.Errorf("type the numbers or names of one or more modes")
+	}
+	return strings.Join(modes, ", "), nil
+}
+
+func parseMode(word string) (string, error) {
+	if n, err := strconv.Atoi(word); err == nil {
+		if n < 1 || n > len(runbook.Modes) {
+			return "", fmt.Errorf("there is no mode number %d, they run from 1 to %d", n, len(runbook.Modes))
+		}
+		return string(runbook.Modes[n-1]), nil
+	}
+	if !slices.Contains(runbook.Modes, runbook.Mode(strings.ToLower(word))) {
+		return "", fmt.Errorf("%q is no mode", word)
+	}
+	return strings.ToLower(word), nil
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/internal/lab"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+func (p *program) demoCommand() *cobra.Command {
+	var through string
+	cmd := &cobra.Command{
+		Use:   "demo [BOOK]",
+		Short: "Let the embedded lab collapse and recover it with a runbook",
+		Long: `A modelled catalog service takes 120,000 reads a second; a launch key with 28 % of them
+expires everywhere, then a cache cell with 30 % is lost. The bundled runbook, or BOOK,
+recovers it through all nine stages. The service speaks the real Redis protocol and
+answers real PromQL, all in this process; every figure is a model's.
+
+On a terminal you approve what releases and the lab runs at four times real time;
+without one the gates alone approve and it runs as fast as it can.`,
+		Args: atMost(1, "demo [BOOK]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.demo(cmd.Context(), append(args, bundledBook)[0], through)
+		},
+	}
+	throughFlag(cmd, &through)
+	return cmd
+}
+
+// demoSpeed is how fast the lab runs when a person takes part.
+const demoSpeed = 4
+
+func (p *program) demo(ctx context.Context, book, through string) error {
+	if err := checkThrough(through); err != nil {
+		return err
+	}
+	doc, err := p.openBook(book)
+	if err != nil {
+		return err
+	}
+	if err := walkable(doc); err != nil {
+		return err
+	}
+	person := p.person()
+	if person == nil {
+		p.settings.unattended()
+	}
+	mail := &mailbox{}
+	on, err := p.labTargets(doc, mail, person != nil)
+	if err != nil {
+		return err
+	}
+	w := p.newWalk(ctx, doc, on)
+	w.mail = mail
+	defer w.close()
+	if err := w.begin(ctx, through); err != nil {
+		return err
+	}
+	return w.finish(w.drive(ctx, person))
+}
+
+// unattended are the defaults of a demo that nobody takes part in.
+func (s *settings) unattended() {
+	if !s.given["approve"] {
+		s.approve = string(steps.Auto)
+	}
+	if !s.given["speed"] {
+		s.speed = "max"
+	}
+}
+
+// labTargets makes a lab and what a walk needs to act on it.
+func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool) (targets, error) {
+	speed, flatOut, err := p.settings.pace(demoSpeed)
+	if err != nil {
+		return targets{}, err
+	}
+	if flatOut && attended && p.settings.approve == string(steps.Manual) {
+		return targets{}, usage(errors.New("at --speed max no person can keep up"), "give --approve auto, or a lower --speed")
+	}
+	l, err := lab.New(lab.Options{Start: labStart(p.clock.Now())})
+	if err != nil {
+		return targets{}, err
+	}
+	p.closeLater(func() error { l.Close(); return nil })
+	var now clock = l.Clock()
+	if !flatOut {
+		now = newPacedClock(l.Clock(), p.clock, speed)
+	}
+	poller, err := probes.NewPoller(probes.Options{URL: "http://lab", Transport: l.Transport()}, now)
+	if err != nil {
+		return targets{}, err
+	}
+	store, err := actions.Open(actions.Options{URL: "redis://lab:6379", Dial: l.DialRedis, Service: doc.Service, Clock: now})
+	if err != nil {
+		return targets{}, err
+	}
+	p.closeLater(store.Close)
+	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now,
+		prometheus: poller.Address(), redis: store.Target(), lab: true}, nil
+}
+
+// labStart is the moment of the case study on the present day.
+func labStart(now time.Time) time.Time {
+	year, month, day := now.UTC().Date()
+	return time.Date(year, month, day, 10, 7, 30, 0, time.UTC)
+}
+
+// labCaller has the lab answer the calls of a runbook: nothing is executed.
+type labCaller struct {
+	lab  *lab.Lab
+	post func(mail)
+}
+
+// Start answers at once.
+func (c labCaller) Start(r steps.CallRequest) {
+	words := r.Do.Args
+	if len(words) == 0 {
+		words = []string{r.Do.Method, r.Do.URL}
+	}
+	c.post(steps.CallDone{Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: true, Output: c.lab.Call(words...)})
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rewarm/rewarm/steps"
+)
+
+// machine is what a walk drives.
+type machine interface {
+	Step(ctx context.Context) (steps.Move, error)
+	Order(order steps.Order) error
+	Called(done steps.CallDone) error
+	HoldFor(cause, sentence string) error
+	State() *steps.State
+}
+
+// driver drives one walk: it asks the machine for move after move, sleeps when the
+// machine says so, and hands over what comes in. Only its goroutine touches the
+// machine.
+type driver struct {
+	machine  machine
+	clock    clock
+	mail     *mailbox
+	terminal *terminal // nil when no person can be heard
+	say      io.Writer // for the person, beside the records
+	actor    string
+	asked    asked
+}
+
+// longestHold is how long a walk without a terminal stays on one hold.
+const longestHold = 5 * time.Minute
+
+// walk drives the machine to an end. The error is nil when the run closed.
+func (d *driver) walk(ctx context.Context) error {
+	for {
+		if err := d.deliver(); err != nil {
+			return err
+		}
+		move, err := d.machine.Step(ctx)
+		if err != nil {
+			return err
+		}
+		switch m := move.(type) {
+		case steps.Stop:
+			return d.ended(m.Ending)
+		case steps.Wait:
+			if err := d.wait(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ended gives each ending its exit code.
+func (d *driver) ended(ending steps.Ending) error {
+	switch ending {
+	case steps.EndedClosed:
+		return nil
+	case steps.EndedAborted:
+		return quiet(exitAborted, errors.New("aborted"))
+	}
+	return quiet(exitInterrupted, errors.New("interrupted"))
+}
+
+// wait sleeps until the machine wants to go on or something comes in. Where no
+// person can be heard it does not wait for one.
+func (d *driver) wait(ctx context.Context, m steps.Wait) error {
+	if d.terminal == nil {
+		if err := d.unheard(m); err != nil {
+			return err
+		}
+	} else if err := d.ask(m.Question); err != nil {
+		return err
+	}
+	sleep, cancel := d.mail.sleeping(ctx)
+	defer cancel()
+	if err := d.clock.Wait(sleep, m.Until); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// unheard ends a walk that needs a word, or that has been held for long, and has no
+// terminal. What it leaves in force is in the log, and a later process goes on.
+func (d *driver) unheard(m steps.Wait) error {
+	state := d.machine.State()
+	if q := m.Question; d.needsWord(q) {
+		sentence := q.Step + " waits for a word and there is no terminal"
+		if err := d.machine.HoldFor(steps.CauseNoTerminal, sentence); err != nil {
+			return err
+		}
+		return fail(exitHeld, errors.New(sentence), "go on at a terminal: rewarm resume "+state.Begun.Run)
+	}
+	for _, hold := range state.Holds() {
+		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
+			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: rewarm resume "+state.Begun.Run)
+		}
+	}
+	return nil
+}
+
+// needsWord reports whether a question stays until a person answers: an approval,
+// or a confirm without a default time.
+func (d *driver) needsWord(q steps.Question) bool {
+	if q.Asks == "" {
+		return q.Step != "" || len(q.Offers) > 0
+	}
+	step := d.machine.State().Doc.Step(q.Step)
+	return step == nil || step.Confirm == nil || step.Confirm.After == 0
+}
+
+// deliver hands over what has come in.
+func (d *driver) deliver() error {
+	for _, item := range d.mail.take() {
+		var err error
+		switch m := item.(type) {
+		case typedLine:
+			err = d.typed(m)
+		case steps.CallDone:
+			err = d.machine.Called(m)
+		case interruption:
+			err = d.order(steps.Order{Kind: steps.OrderInterrupt, Text: m.signal})
+		case terminalGone:
+			d.terminal, d.asked = nil, asked{}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order gives an order to the machine; a refusal is said to the person and no error.
+func (d *driver) order(order steps.Order) error {
+	order.By = d.actor
+	err := d.machine.Order(order)
+	var refused *steps.RefusedOrder
+	if !errors.As(err, &refused) {
+		return err
+	}
+	d.tell("refused: " + refused.Sentence)
+	d.tellHint(refused.Hint)
+	return nil
+}
+
+func (d *driver) tell(text string) { say(d.say, "", text) }
+
+func (d *driver) tellHint(text string) { sayHint(d.say, text) }

@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// events says in words what a record says.
+func (t *transcript) events(record audit.Record, body any) []event {
+	switch b := body.(type) {
+	case *steps.Begun:
+		return one("run", begunText(b))
+	case *steps.Resumed:
+		return one(t.here(), resumedText(b))
+	case *steps.StageBody:
+		return one(b.Stage, stageText(b))
+	case *steps.StepBody:
+		return one(t.at(b.Step), stepText(b))
+	case *steps.Observed:
+		return t.observed(record, b)
+	case *steps.Judged:
+		return one(t.at(b.Step), t.judgedText(b))
+	case *steps.OwedBody:
+		return one(t.at(b.Step), "owed: what it expects is watched while the walk goes on; "+t.stillOwed())
+	case *steps.Guarded:
+		return one(t.here(), guardedText(b))
+	case *steps.Recovered:
+		return one("exit", recoveredText(b))
+	case *steps.Ended:
+		return one(t.here(), endedText(record.Kind, b))
+	}
+	if e, ok := t.flipEvent(body); ok {
+		return []event{e}
+	}
+	if e, ok := t.personEvent(body); ok {
+		return []event{e}
+	}
+	if record.Kind == steps.KindTorn {
+		return one(t.here(), "torn: the log's last line was cut short and is passed over")
+	}
+	return one(t.here(), record.Kind+" "+string(record.Body))
+}
+
+func one(where, text string) []event { return []event{{where, text}} }
+
+// flipEvent covers the life of a flip: plan, approval, intent, outcome, drift.
+func (t *transcript) flipEvent(body any) (event, bool) {
+	switch b := body.(type) {
+	case *steps.Planned:
+		return event{t.at(b.Target.Step), plannedText(b)}, true
+	case *steps.Approved:
+		return event{t.at(b.Step), approvedText(b)}, true
+	case *steps.Intended:
+		return event{t.at(b.Target.Step), intendedText(b)}, true
+	case *steps.Settled:
+		return event{t.at(b.Target.Step), settledText(b)}, true
+	case *steps.Drifted:
+		return event{t.here(), driftedText(b)}, true
+	}
+	return event{}, false
+}
+
+// personEvent covers what persons are told, asked and say, and what is called.
+func (t *transcript) personEvent(body any) (event, bool) {
+	switch b := body.(type) {
+	case *steps.Held:
+		return event{t.here(), heldText(b)}, true
+	case *steps.Skipped:
+		return event{t.at(b.Step), skippedText(b)}, true
+	case *steps.Noted:
+		return event{t.here(), "note" + by(b.By) + ": " + b.Text}, true
+	case *steps.OrderedBody:
+		return event{t.at(b.Step), orderedText(b)}, true
+	case *steps.Called:
+		return event{t.at(b.Step), calledText(b)}, true
+	case *steps.ConfirmedBody:
+		return event{t.at(b.Step), confirmedText(b)}, true
+	}
+	return event{}, false
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + who
+}
+
+// also adds a part to a sentence when there is one.
+func also(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + text
+}
+
+// short is the part of a digest that a person can type.
+func short(digest string) string { return digest[:min(8, len(digest))] }
+
+func begunText(b *steps.Begun) string {
+	parts := []string{
+		fmt.Sprintf("begun %s: %s (sha256 %.12s) for service %s", b.Run, b.File, b.SHA256, b.Service),
+		targetsText(b),
+		"releases approved " + approverText(b.Approve),
+		fmt.Sprintf("by %s on %s, pid %d", b.User, b.Host, b.PID),
+		"rewarm " + b.Version,
+	}
+	if len(b.Parameters) > 0 {
+		parts = slices.Insert(parts, 2, "with "+pairs(b.Parameters))
+	}
+	if b.Through != "" {
+		parts = append(parts, "through "+b.Through)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func targetsText(b *steps.Begun) string {
+	if b.Lab {
+		return "on the lab: every figure is a model's"
+	}
+	return "prometheus " + b.Prometheus + ", redis " + b.Redis
+}
+
+func approverText(mode steps.ApproveMode) string {
+	if mode == steps.Auto {
+		return "as soon as their gates are green"
+	}
+	return "by a person"
+}
+
+func pairs(values map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, name+"="+values[name])
+	}
+	return strings.Join(list, ", ")
+}
+
+func resumedText(b *steps.Resumed) string {
+	text := fmt.Sprintf("resumed by %s on %s, pid %d; releases approved %s", b.User, b.Host, b.PID, approverText(b.Approve))
+	return text + also("; found: ", strings.Join(b.Found, ", "))
+}
+
+func stageText(b *steps.StageBody) string {
+	if b.Skip != "" {
+		return "stage passed: " + b.Skip
+	}
+	return "stage entered"
+}
+
+func stepText(b *steps.StepBody) string {
+	switch b.State {
+	case steps.StepDone:
+		return "step done" + also(": ", b.Outcome)
+	case steps.StepDeferred:
+		return "step waits for the declared modes" + also(": ", b.Outcome)
+	}
+	return "step entered" + also(": ", b.Why)
+}
+
+func plannedText(b *steps.Planned) string {
+	text := fmt.Sprintf("plan %s: %s %s -> %s", short(b.Digest), b.Plan.Control, b.Before, b.After)
+	if b.Plan.Direction == runbook.Neither {
+		return text + ", nothing to do"
+	}
+	return text + ", " + string(b.Plan.Direction) + also("; owner ", b.Owner)
+}
+
+func approvedText(b *steps.Approved) string {
+	return fmt.Sprintf("approved %s %s, %s%s", b.Scope, short(b.Digest), approvedBy(b), coversText(b.Covers))
+}
+
+func approvedBy(b *steps.Approved) string {
+	if b.How == string(steps.Auto) {
+		return "as its gate is green"
+	}
+	return b.How + by(b.By)
+}
+
+// coversText lists what an approval of more than one plan covers.
+func coversText(covers []steps.Change) string {
+	if len(covers) < 2 {
+		return ""
+	}
+	var list []string
+	for _, c := range covers {
+		list = append(list, c.Control+" to "+changeText(c))
+	}
+	return ": " + strings.Join(list, ", ")
+}
+
+func changeText(c steps.Change) string {
+	if c.After == nil {
+		return "absent"
+	}
+	return strings.TrimSpace(*c.After + " " + c.Unit)
+}
+
+func intendedText(b *steps.Intended) string {
+	text := fmt.Sprintf("intent %s: %s to %s, fence %d", short(b.Digest), b.Plan.Control, b.After, b.Fence)
+	if b.Blind {
+		text += ", blind: its gate could not be judged"
+	}
+	return text
+}
+
+func settledText(b *steps.Settled) string {
+	control, reason := b.Plan.Control, also(": ", b.Sentence)+also("; ", b.Hint)
+	switch b.Result {
+	case steps.ResultApplied:
+		return fmt.Sprintf("flipped %s to %s (%s, version %d)", control, b.After, short(b.Digest), b.Version)
+	case steps.ResultNothing:
+		return fmt.Sprintf("nothing to do: %s is %s already%s", control, b.After, reason)
+	case steps.ResultRefused:
+		return fmt.Sprintf("refused: %s was not flipped to %s%s", control, b.After, reason)
+	}
+	return fmt.Sprintf("unknown whether %s was flipped to %s%s", control, b.After, reason)
+}
+
+func driftedText(b *steps.Drifted) string {
+	return fmt.Sprintf("drift: %s is %s, this run left %s (%s); %s", b.Control, rawText(b.Found), rawText(b.Expected), b.Direction, b.Decision)
+}
+
+// rawText shows a raw value as it stands in Redis.
+func rawText(raw *string) string {
+	if raw == nil {
+		return "absent"
+	}
+	return fmt.Sprintf("%q", *raw)
+}
+
+func (t *transcript) judgedText(b *steps.Judged) string {
+	_, name := t.gateHome(b.Gate)
+	text := fmt.Sprintf("%s %s: %s", name, b.Verdict, b.Decision)
+	if b.Verdict != probes.Pass.String() && len(b.Findings) > 0 { // what passed was said when it was observed
+		text += "; " + findingsText(b.Findings, nil)
+	}
+	if b.Decision == steps.DecisionMet {
+		text += "; " + t.stillOwed()
+	}
+	return text
+}
+
+func guardedText(b *steps.Guarded) string {
+	text := b.Guard + " is kept again"
+	if b.Breached {
+		text = b.Guard + " is breached: " + b.Action
+	}
+	if len(b.Findings) > 0 {
+		text += "; " + findingsText(b.Findings, nil)
+	}
+	return text
+}
+
+func heldText(b *steps.Held) string {
+	if b.Lifted {
+		return "hold lifted" + by(b.By) + ": " + b.Sentence
+	}
+	return "HOLD" + by(b.By) + ": " + b.Sentence + also("; you can: ", b.Can) + also("; waiting costs: ", b.Costs)
+}
+
+func skippedText(b *steps.Skipped) string {
+	text := "skipped" + by(b.By) + ": " + b.Reason
+	if len(b.Findings) > 0 {
+		text += "; " + findingsText(b.Findings, nil)
+	}
+	return text
+}
+
+func orderedText(b *steps.OrderedBody) string {
+	return "ordered " + string(b.Order) + by(b.By) + also(": ", b.Reason)
+}
+
+func calledText(b *steps.Called) string {
+	what := "call"
+	switch {
+	case b.Undo:
+		what = "undoing call"
+	case b.Instead:
+		what = "call instead of the flip"
+	}
+	switch {
+	case !b.Finished:
+		return what + " started: " + strings.Join(b.Command, " ")
+	case b.OK:
+		return what + " done" + also(": ", b.Output)
+	}
+	return what + " failed: " + b.Error + also("; output: ", b.Output)
+}
+
+func confirmedText(b *steps.ConfirmedBody) string {
+	switch {
+	case !b.Answered:
+		return "asks: " + b.Ask
+	case b.By == "":
+		return fmt.Sprintf("nobody answered, taken: %q", b.Answer)
+	}
+	return fmt.Sprintf("answered by %s: %q", b.By, b.Answer)
+}
+
+func recoveredText(b *steps.Recovered) string {
+	text := "RECOVERED " + seconds(b.TookMS) + " after the run began"
+	switch {
+	case b.Late:
+		text += ", later than the " + seconds(b.WithinMS) + " of recover_within"
+	case b.WithinMS > 0:
+		text += ", within the " + seconds(b.WithinMS) + " of recover_within"
+	}
+	return text
+}
+
+// seconds writes milliseconds as seconds.
+func seconds(ms int64) string { return fmt.Sprintf("%.1f s", float64(ms)/1000) }
+
+func endedText(kind string, b *steps.Ended) string {
+	text := kind + by(b.By) + also(": ", b.Reason)
+	if !b.Recovered {
+		text += "; the exit was not reached"
+	}
+	if len(b.Overrides) == 0 {
+		text += "; every control that this run flipped is at its steady value"
+	} else {
+		var list []string
+		for _, o := range b.Overrides {
+			list = append(list, o.Control+" is "+o.Value+" (steady "+o.Steady+")")
+		}
+		text += "; not at its steady value: " + strings.Join(list, ", ")
+	}
+	return text + also("; calls not undone: ", strings.Join(b.Calls, ", "))
+}
+
+// ago writes how long something has been so.
+func ago(since, now time.Time) string {
+	return now.Sub(since).Round(time.Second).String()
+}

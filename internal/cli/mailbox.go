@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rewarm/rewarm/steps"
+)
+
+// mail is what reaches a walk from outside: a typedLine, a steps.CallDone, an
+// interruption or a terminalGone.
+type mail any
+
+// interruption is a signal that asks the walk to stop.
+type interruption struct{ signal string }
+
+// terminalGone says that no person can be heard any more.
+type terminalGone struct{}
+
+// mailbox hands mail to the one goroutine that drives the machine, and ends its
+// sleep.
+type mailbox struct {
+	mu      sync.Mutex
+	waiting []mail
+	wake    context.CancelFunc
+}
+
+// post never blocks.
+func (m *mailbox) post(item mail) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting = append(m.waiting, item)
+	if m.wake != nil {
+		m.wake()
+	}
+}
+
+// take gives what has come in, in order.
+func (m *mailbox) take() []mail {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	items := m.waiting
+	m.waiting = nil
+	return items
+}
+
+// sleeping gives a context that ends as soon as there is mail.
+func (m *mailbox) sleeping(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wake = cancel
+	if len(m.waiting) > 0 {
+		cancel()
+	}
+	return ctx, cancel
+}
+
+var _ mail = steps.CallDone{}

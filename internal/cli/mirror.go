@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// mirror copies what is on disk to Redis, so that others can follow and a lost disk
+// loses nothing. It has a goroutine of its own: a walk never waits for it.
+type mirror struct {
+	put    func(ctx context.Context, lines [][]byte) error
+	clock  clock
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	waiting [][]byte
+	size    int // bytes waiting
+	dropped int // lines that found no room
+	filled  chan struct{}
+	ending  chan struct{} // closed when nothing more will come
+	ended   chan struct{} // closed by the goroutine
+	cancel  context.CancelFunc
+}
+
+const (
+	mirrorRoom  = 8 << 20 // bytes kept while Redis is away
+	mirrorBatch = 256     // lines sent at once
+	mirrorAgain = time.Second
+	mirrorLast  = 2 * time.Second // for what is left at the end
+)
+
+func startMirror(put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &mirror{put: put, clock: clock, logger: logger, cancel: cancel,
+		filled: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{})}
+	go m.run(ctx)
+	return m
+}
+
+// send hands lines over and returns at once. When Redis has been away for so long
+// that there is no room, lines are left out: the log on disk has them, and numbers
+// that are missing show it.
+func (m *mirror) send(lines ...[]byte) {
+	m.mu.Lock()
+	for _, line := range lines {
+		if m.size+len(line) > mirrorRoom {
+			m.dropped++
+			continue
+		}
+		m.waiting = append(m.waiting, line)
+		m.size += len(line)
+	}
+	m.mu.Unlock()
+	select {
+	case m.filled <- struct{}{}:
+	default:
+	}
+}
+
+// close gives what is left a moment and ends the goroutine.
+func (m *mirror) close() {
+	last, stop := m.clock.Deadline(context.Background(), mirrorLast)
+	defer stop()
+	close(m.ending)
+	select {
+	case <-m.ended:
+	case <-last.Done():
+	}
+	m.cancel()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if lost := m.dropped + len(m.waiting); lost > 0 {
+		m.logger.Warn("records did not reach the mirror in redis", "lines", lost)
+	}
+}
+
+func (m *mirror) run(ctx context.Context) {
+	defer close(m.ended)
+	for {
+		select {
+		case <-m.filled:
+			m.drain(ctx)
+		case <-m.ending:
+			m.drain(ctx)
+			return
+		}
+	}
+}
+
+// drain sends until nothing is left, trying again while Redis is away.
+func (m *mirror) drain(ctx context.Context) {
+	for {
+		batch := m.next()
+		if len(batch) == 0 {
+			return
+		}
+		if err := m.put(ctx, batch); err != nil {
+			m.logger.Debug("the mirror waits for redis", "error", err)
+			if m.clock.Wait(ctx, m.clock.Now().Add(mirrorAgain)) != nil {
+				return
+			}
+			continue
+		}
+		m.sent(len(batch))
+	}
+}
+
+func (m *mirror) next() [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiting[:min(len(m.waiting), mirrorBatch)]
+}
+
+func (m *mirror) sent(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, line := range m.waiting[:n] {
+		m.size -= len(line)
+	}
+	m.waiting = m.waiting[n:]
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+func (p *program) runCommand() *cobra.Command {
+	var through string
+	cmd := &cobra.Command{
+		Use:   "run BOOK",
+		Short: "Walk a runbook against Prometheus and Redis",
+		Long: `Walks a runbook in real time: it gates every step on what --prometheus answers and flips
+the controls in --redis. Starting it is the consent to protect; what releases is
+approved by a typed word, or by the gates alone with --approve auto.
+
+Without a terminal it ends with exit code 3 when it needs a word, or when one hold has
+lasted five minutes; rewarm resume goes on. The first Ctrl-C idles what adds load and
+stops, the second leaves at once.`,
+		Args: exactly(1, "run BOOK --prometheus URL --redis URL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.runBook(cmd.Context(), args[0], through) },
+	}
+	throughFlag(cmd, &through)
+	return cmd
+}
+
+func throughFlag(cmd *cobra.Command, through *string) {
+	cmd.Flags().StringVar(through, "through", "", "`STAGE` to stop after, to be resumed later")
+}
+
+func checkThrough(through string) error {
+	if _, known := runbook.ParseStage(through); through == "" || known {
+		return nil
+	}
+	var names []string
+	for stage := runbook.DeclareMode; stage <= runbook.Reconcile; stage++ {
+		names = append(names, stage.String())
+	}
+	return usage(fmt.Errorf("--through %q is no stage", through), "the stages are "+strings.Join(names, ", "))
+}
+
+func (p *program) runBook(ctx context.Context, book, through string) error {
+	if err := checkThrough(through); err != nil {
+		return err
+	}
+	doc, err := p.openBook(book)
+	if err != nil {
+		return err
+	}
+	if err := walkable(doc); err != nil {
+		return err
+	}
+	on, err := p.realTargets(doc)
+	if err != nil {
+		return err
+	}
+	p.warnFindings(doc)
+	p.introduce(ctx, on)
+	w := p.newWalk(ctx, doc, on)
+	defer w.close()
+	if err := w.begin(ctx, through); err != nil {
+		return err
+	}
+	return w.finish(w.drive(ctx, p.person()))
+}
+
+// newWalk prepares one process of a run.
+func (p *program) newWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
+	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, printer: p.printerFor(), approve: steps.ApproveMode(p.settings.approve)}
+	if w.on.caller == nil {
+		w.on.caller = commandCaller{ctx: ctx, clock: on.clock, post: w.mail.post}
+	}
+	return w
+}
+
+// warnFindings says that a runbook has findings; they do not stop a recovery.
+func (p *program) warnFindings(doc *runbook.Document) {
+	open := 0
+	for _, finding := range runbook.Lint(doc) {
+		if finding.Waived == "" {
+			open++
+		}
+	}
+	if open > 0 {
+		sayWarning(p.err, fmt.Sprintf("the runbook has %s; see rewarm lint %s", countOf(open, "finding"), doc.File))
+	}
+}
+
+// person gives the terminal of a person, nil when none can be asked and answer.
+func (p *program) person() *terminal {
+	if !p.seen() {
+		return nil
+	}
+	return terminalOf(p.in)
+}
+
+// seen reports whether what a walk asks can be seen.
+func (p *program) seen() bool {
+	writer, ok := p.err.(printableWriter)
+	if !ok {
+		return false
+	}
+	file, ok := writer.to.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+func (p *program) resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run after a crash, a hold or a closed terminal",
+		Long: `Goes on with a run from its log. What was under way when its process ended is settled
+first, by the plan's digest in Redis; what adds load is idled; then the walk goes on
+where it stood. Prometheus and Redis are those of the log, unless others are given.`,
+		Args: exactly(1, "resume RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.resume(cmd.Context(), args[0]) },
+	}
+}
+
+func (p *program) resume(ctx context.Context, name string) error {
+	folder, err := p.findRun(name)
+	if err != nil {
+		return err
+	}
+	state, err := p.fold(folder)
+	if err != nil {
+		return err
+	}
+	if err := resumable(state); err != nil {
+		return err
+	}
+	p.fromLog(state)
+	on, err := p.realTargets(state.Doc)
+	if err != nil {
+		return err
+	}
+	p.introduce(ctx, on)
+	if on.prometheus != state.Begun.Prometheus || on.redis != state.Begun.Redis {
+		sayWarning(p.err, fmt.Sprintf("the run began on prometheus %s and redis %s: is this the same service", state.Begun.Prometheus, state.Begun.Redis))
+	}
+	w := p.newWalk(ctx, state.Doc, on)
+	defer w.close()
+	w.folder = folder
+	if err := w.resume(ctx, state); err != nil {
+		return err
+	}
+	return w.finish(w.drive(ctx, p.person()))
+}
+
+// resumable refuses runs that have nothing to go on with.
+func resumable(state *steps.State) error {
+	run := state.Begun.Run
+	switch {
+	case state.Ending != "":
+		return usage(fmt.Errorf("run %s is %s", run, state.Ending), "rewarm status "+run+" says what it left; a new walk is rewarm run")
+	case state.Begun.Lab:
+		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run), "start again with rewarm demo")
+	}
+	return nil
+}
+
+// fromLog takes the targets of the log for what is not given.
+func (p *program) fromLog(state *steps.State) {
+	if s := &p.settings; s.prometheus == "" {
+		s.prometheus = state.Begun.Prometheus
+	}
+	if s := &p.settings; s.redis == "" && s.redisConfig == "" {
+		s.redis = state.Begun.Redis
+	}
+}
+
+// finish says how a walk ended and what a person would do next.
+func (w *walk) finish(err error) error {
+	if errors.Is(err, errLeft) {
+		return err
+	}
+	if !w.p.settings.json() {
+		w.summary(err)
+	}
+	if w.on.lab {
+		return errors.Join(err, w.checkLog())
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// runFolder is where one run keeps its log and head.
+type runFolder struct{ dir, run string }
+
+func (f runFolder) logPath() string  { return filepath.Join(f.dir, "audit.jsonl") }
+func (f runFolder) headPath() string { return filepath.Join(f.dir, "head") }
+
+// runShape is the form of a run's id; nothing else in the folder of runs is one.
+var runShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z-[a-z0-9][a-z0-9._-]{0,200}$`)
+})
+
+func (p *program) runsHome() (string, error) {
+	home, err := p.stateHome()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, "runs"), nil
+}
+
+func (p *program) keysHome() (string, error) {
+	home, err := p.stateHome()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, "keys"), nil
+}
+
+func (p *program) newRunFolder(run string) (runFolder, error) {
+	home, err := p.runsHome()
+	if err != nil {
+		return runFolder{}, err
+	}
+	return runFolder{dir: filepath.Join(home, run), run: run}, nil
+}
+
+// runFolders gives every run, oldest first: ids sort by time.
+func (p *program) runFolders() ([]runFolder, error) {
+	home, err := p.runsHome()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(exitError, err, "make the state directory readable, or give another --state-dir")
+	}
+	var folders []runFolder
+	for _, entry := range entries {
+		if entry.IsDir() && runShape().MatchString(entry.Name()) {
+			folders = append(folders, runFolder{dir: filepath.Join(home, entry.Name()), run: entry.Name()})
+		}
+	}
+	slices.SortFunc(folders, func(a, b runFolder) int { return strings.Compare(a.run, b.run) })
+	return folders, nil
+}
+
+// findRun finds a run by its id, by the beginning or end of it when that is enough to
+// tell, or as `last`.
+func (p *program) findRun(name string) (runFolder, error) {
+	folders, err := p.runFolders()
+	if err != nil {
+		return runFolder{}, err
+	}
+	if len(folders) == 0 {
+		home, err := p.runsHome()
+		return runFolder{}, errors.Join(usage(fmt.Errorf("there is no run in %s", home), "rewarm demo makes one; another place is given by --state-dir"), err)
+	}
+	if name == "last" {
+		return folders[len(folders)-1], nil
+	}
+	return matchRun(folders, name)
+}
+
+func matchRun(folders []runFolder, name string) (runFolder, error) {
+	var found []runFolder
+	for _, f := range folders {
+		switch {
+		case f.run == name:
+			return f, nil
+		case name != "" && (strings.HasPrefix(f.run, name) || strings.HasSuffix(f.run, name)):
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return runFolder{}, usage(fmt.Errorf("there is no run %q", name), "rewarm runs lists them; the latest is called last")
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.run)
+	}
+	return runFolder{}, usage(fmt.Errorf("run %q is not the only one: %s", name, strings.Join(names, ", ")), "give more of its id")
+}
+
+// newRunID names a run: when it began, what it walks, and four hex digits that tell
+// runs of the same second apart. Ids sort by time.
+func newRunID(now time.Time, book string, random io.Reader) (string, error) {
+	var tail [2]byte
+	if _, err := io.ReadFull(random, tail[:]); err != nil {
+		return "", fmt.Errorf("name the run: %w", err)
+	}
+	return fmt.Sprintf("%s-%s-%x", now.UTC().Format("20060102T150405Z"), book, tail), nil
+}

@@ -1,0 +1,8 @@
+package cli
+
+import "os"
+
+var (
+	stopSignals = []os.Signal{os.Interrupt}
+	pipeSignals []os.Signal
+)

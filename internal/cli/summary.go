@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// summary prints what a person wants to know when a walk has ended: the recovery
+// time by the exit, what is not at its steady value, where the log lies, its head,
+// and what to run next.
+func (w *walk) summary(err error) {
+	s := w.machine.State()
+	var b strings.Builder
+	switch {
+	case s.Recovered != nil:
+		b.WriteString(strings.ToLower(recoveredText(s.Recovered)))
+	default:
+		b.WriteString("not recovered: the exit was not reached")
+	}
+	if s.Begun.Lab {
+		b.WriteString(" (every figure is a model's)")
+	}
+	b.WriteString("\n" + overridesText(s.Overrides(), w.on.clock.Now()))
+	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
+	if head, ok := w.log.Head(); ok {
+		fmt.Fprintf(&b, "head: %s%s\n", head, w.signedBy())
+	}
+	for _, command := range w.nextCommands(err) {
+		fmt.Fprintf(&b, "next: %s\n", command)
+	}
+	fmt.Fprint(w.p.out, b.String())
+}
+
+func (w *walk) signedBy() string {
+	if w.journal.key == nil || w.journal.headDue {
+		return ""
+	}
+	return ", signed by " + oneLine(w.journal.key.Verifier.Name())
+}
+
+// nextCommands are what a person would run now. They are spelled so that they can be
+// pasted: with the state directory when it is not the usual one.
+func (w *walk) nextCommands(err error) []string {
+	suffix := " " + w.folder.run
+	if dir := w.p.settings.stateDir; dir != "" {
+		suffix += " --state-dir " + dir
+	}
+	var next []string
+	if code := codeOf(err); !w.on.lab && code != exitDone && code != exitAborted {
+		next = append(next, "rewarm resume"+suffix)
+	}
+	return append(next, "rewarm status"+suffix, "rewarm audit show"+suffix, "rewarm audit verify"+suffix+" --deep")
+}
+
+// checkLog verifies the log of a walk on the lab once it is closed, and says so.
+func (w *walk) checkLog() error {
+	if err := w.close(); err != nil {
+		return err
+	}
+	checked, err := w.p.verify(w.folder, "")
+	if err == nil {
+		err = w.p.verifyDeep(w.folder, &checked)
+	}
+	if err != nil {
+		return err
+	}
+	if !w.p.settings.json() {
+		fmt.Fprintf(w.p.out, "the log verifies: head %s\n", checked.Head)
+	}
+	return nil
+}

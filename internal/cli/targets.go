@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// realTargets opens the Prometheus and the Redis of the settings. It asks neither:
+// one that is down must not keep a walk from starting.
+func (p *program) realTargets(doc *runbook.Document) (targets, error) {
+	s := p.settings
+	if s.given["speed"] {
+		return targets{}, usage(errors.New("--speed is for the lab; real servers run in real time"), "leave --speed out")
+	}
+	if s.prometheus == "" {
+		return targets{}, usage(errors.New("no prometheus is given"), "give --prometheus URL, set REWARM_PROMETHEUS, or use a --profile")
+	}
+	if s.redis == "" && s.redisConfig == "" {
+		return targets{}, usage(errors.New("no redis is given"), "give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
+	}
+	poller, err := probes.NewPoller(probes.Options{URL: s.prometheus, ConfigFile: s.prometheusConfig}, p.clock)
+	if err != nil {
+		return targets{}, usage(err, "")
+	}
+	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service, Clock: p.clock})
+	if err != nil {
+		return targets{}, usage(err, "")
+	}
+	p.closeLater(store.Close)
+	return targets{prober: poller, store: store, clock: p.clock, prometheus: poller.Address(), redis: store.Target()}, nil
+}
+
+// introduce says which servers these are, so that a person sees a wrong one before
+// anything is flipped.
+func (p *program) introduce(ctx context.Context, on targets) {
+	if p.settings.profile != "" {
+		say(p.err, "", "profile "+p.settings.profile)
+	}
+	say(p.err, "", "prometheus "+on.prometheus)
+	identity, err := on.store.Identity(ctx)
+	if err != nil {
+		sayWarning(p.err, err.Error())
+		return
+	}
+	say(p.err, "", identity)
+}
+
+// commandCaller runs the calls of a runbook. Their outcomes come by mail.
+type commandCaller struct {
+	ctx   context.Context
+	clock clock
+	post  func(mail)
+}
+
+// Start runs a call in the background and returns at once.
+func (c commandCaller) Start(r steps.CallRequest) {
+	go func() {
+		outcome := c.call(r)
+		c.post(steps.CallDone{Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err})
+	}()
+}
+
+// call makes the call. Where there is a check, it decides whether the call had its
+// effect; what both said is kept.
+func (c commandCaller) call(r steps.CallRequest) actions.CallOutcome {
+	outcome := actions.RunCall(c.ctx, c.clock, r.Do, r.Timeout)
+	if r.Check == nil {
+		return outcome
+	}
+	checked := actions.RunCall(c.ctx, c.clock, *r.Check, r.Timeout)
+	checked.Output = strings.TrimSpace(outcome.Output + "\n" + checked.Output)
+	return checked
+}

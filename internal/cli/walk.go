@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// targets is what a walk acts on: the real servers or the lab.
+type targets struct {
+	prober     steps.Prober
+	store      *actions.Store
+	caller     steps.Caller
+	clock      clock
+	prometheus string // without secrets
+	redis      string // without secrets
+	lab        bool
+}
+
+// walk is one process of a run: the log, the machine and who drives it.
+type walk struct {
+	p       *program
+	doc     *runbook.Document
+	on      targets
+	folder  runFolder
+	approve steps.ApproveMode
+	mail    *mailbox
+	printer recordPrinter
+
+	log     *audit.Log
+	journal *journal
+	machine *steps.Machine
+	closers []func() error
+	signed  *audit.Head // a head that is to be shown behind its record
+	trouble error       // the first failure of printing
+}
+
+func (w *walk) closeLater(shut func() error) { w.closers = append(w.closers, shut) }
+
+// close gives everything back, the last opened first.
+func (w *walk) close() error {
+	var errs []error
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		errs = append(errs, w.closers[i]())
+	}
+	w.closers = nil
+	return errors.Join(errs...)
+}
+
+// begin starts a new run: its folder, its log, the command over the service.
+func (w *walk) begin(ctx context.Context, through string) error {
+	run, err := newRunID(w.p.clock.Now(), w.doc.Name, w.p.where.random)
+	if err != nil {
+		return err
+	}
+	if w.folder, err = w.p.newRunFolder(run); err != nil {
+		return err
+	}
+	options, err := w.auditOptions(run, nil)
+	if err != nil {
+		return err
+	}
+	if w.log, err = audit.Create(w.folder.logPath(), w.on.clock, options); err != nil {
+		return fail(exitError, err, "make the state directory writable, or give another --state-dir")
+	}
+	w.closeLater(w.log.Close)
+	w.ready(w.begun(run, through))
+	if err := w.machine.Begin(ctx); err != nil {
+		return errors.Join(commandError(err), w.forget())
+	}
+	return nil
+}
+
+// forget removes the folder of a run that never began.
+func (w *walk) forget() error {
+	if _, begun := w.log.Head(); begun {
+		return nil
+	}
+	return os.RemoveAll(w.folder.dir)
+}
+
+// resume goes on with a run from its log.
+func (w *walk) resume(ctx context.Context, state *steps.State) error {
+	files := w.p.segments(w.folder)
+	last := len(files) - 1
+	options, err := w.auditOptions(w.folder.run, files[:last])
+	if err != nil {
+		return err
+	}
+	if w.log, err = audit.Open(files[last], w.on.clock, options); err != nil {
+		return openError(err, w.folder)
+	}
+	w.closeLater(w.log.Close)
+	w.ready(w.begun(state.Begun.Run, state.Begun.Through))
+	if err := w.machine.Resume(ctx, w.replay()); err != nil {
+		return commandError(err)
+	}
+	return nil
+}
+
+// replay gives the records of the log. The transcript needs them too, so that the
+// lines that come know the stage and what is owed.
+func (w *walk) replay() iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		for record, err := range w.log.Records() {
+			if t, ok := w.printer.(*transcript); ok && err == nil {
+				if body, err := steps.DecodeBody(record.Kind, record.Body); err == nil {
+					t.follow(body)
+				}
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+}
+
+// ready builds what stands between the machine and the world.
+func (w *walk) ready(begun steps.Begun) {
+	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: func(head audit.Head) { w.signed = &head }}
+	w.machine = steps.New(steps.Config{
+		Doc: w.doc, Journal: w.journal, Prober: w.on.prober, Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
+		Begun:    begun,
+		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host},
+		OnRecord: w.show,
+	})
+}
+
+// mirror copies lines to Redis behind the walk's back. The lab's Redis ends with this
+// process, so nobody could read a mirror there.
+func (w *walk) mirror(run string) func(lines ...[]byte) {
+	if w.on.lab {
+		return func(...[]byte) {}
+	}
+	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Mirror(ctx, run, lines) }
+	m := startMirror(put, w.p.clock, w.p.log)
+	w.closeLater(func() error { m.close(); return nil })
+	return m.send
+}
+
+// headKey opens the key that signs heads. A walk goes on without one.
+func (p *program) headKey() *audit.Key {
+	dir, err := p.keysHome()
+	if err == nil {
+		var key *audit.Key
+		if key, err = audit.OpenKey(dir, keyName(p.where.host)); err == nil {
+			return key
+		}
+	}
+	sayWarning(p.err, "heads are not signed: "+err.Error())
+	return nil
+}
+
+// keyName makes a host's name fit for a key: no spaces, no plus signs.
+func keyName(host string) string {
+	name := []byte("rewarm-" + host)
+	for i, c := range name {
+		if c <= ' ' || c == '+' || c >= 0x7f {
+			name[i] = '-'
+		}
+	}
+	return string(name)
+}
+
+// auditOptions gives the log its way out for when its disk fails: the file that was
+// named for it, else the mirror in Redis.
+func (w *walk) auditOptions(run string, earlier []string) (audit.Options, error) {
+	options := audit.Options{Run: run, Earlier: earlier, Emergency: func(line []byte) error {
+		return w.on.store.Mirror(context.Background(), run, [][]byte{line})
+	}}
+	name := w.p.settings.emergencyLog
+	if name == "" || len(earlier) > 0 {
+		return options, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+		return options, usage(fmt.Errorf("--emergency-log %s holds something already that is not of this run", name), "give a file that is new or empty")
+	}
+	file := audit.NewEmergencyFile(name)
+	w.closeLater(file.Close)
+	options.Emergency = file.Put
+	return options, nil
+}
+
+func (w *walk) begun(run, through string) steps.Begun {
+	where := w.p.where
+	return steps.Begun{
+		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
+		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
+		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
+		Version: thisBuild().Version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab,
+	}
+}
+
+// parameterValues gives every parameter with the value that it has in this walk.
+func parameterValues(doc *runbook.Document) map[string]string {
+	if len(doc.Parameters) == 0 {
+		return nil
+	}
+	values := map[string]string{}
+	for _, parameter := range doc.Parameters {
+		values[parameter.Name] = parameter.Value
+	}
+	return values
+}
+
+// show prints a record. A screen that is gone must not stop a walk.
+func (w *walk) show(record audit.Record, body any) {
+	if w.trouble != nil {
+		return
+	}
+	w.trouble = w.printer.print(record, body)
+	if t, ok := w.printer.(*transcript); ok && w.trouble == nil && w.signed != nil {
+		w.trouble, w.signed = t.head(*w.signed), nil
+	}
+	if w.trouble != nil {
+		sayWarning(w.p.err, "the output cannot be written any more; the walk goes on, its log is "+w.log.Path())
+	}
+}
+
+// commandError gives the answer of another commander its way out.
+func commandError(err error) error {
+	var other *actions.Commanded
+	if errors.As(err, &other) {
+		return fail(exitCommanded, err, "agree with whoever walks it; its lease ends "+actions.LeaseTime.String()+" after its process")
+	}
+	return err
+}
+
+// openError tells a log that is in use from one that does not verify.
+func openError(err error, folder runFolder) error {
+	var locked *audit.LockedError
+	if errors.As(err, &locked) {
+		return fail(exitCommanded, err, "run "+folder.run+" is being walked by another process of this machine")
+	}
+	return unverified(err, folder)
+}
+
+// leave is how long a second signal waits for what is under way.
+const leave = 2 * time.Second
+
+// drive walks until an end or until a second signal. Then an intent that is under way
+// stays open in the log, and resuming settles it.
+func (w *walk) drive(ctx context.Context, person *terminal) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals, stop := interrupts()
+	defer stop()
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user}
+	if person != nil {
+		go person.listen(w.mail.post)
+	}
+	done := make(chan error, 1)
+	go func() { done <- d.walk(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case signal := <-signals:
+		sayWarning(w.p.err, signal+": the walk stops when nothing adds load any more; once more to leave at once")
+		w.mail.post(interruption{signal})
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-signals:
+		return w.leaveNow(cancel, done)
+	}
+}
+
+// errLeft says that a walk was left with its driver still at work: nothing of it may
+// be touched any more.
+var errLeft = errors.New("left while something was under way")
+
+func (w *walk) leaveNow(cancel context.CancelFunc, done <-chan error) error {
+	cancel()
+	last, stop := w.p.clock.Deadline(context.Background(), leave)
+	defer stop()
+	select {
+	case <-done:
+		return quiet(exitInterrupted, errors.New("interrupted"))
+	case <-last.Done():
+		return fail(exitInterrupted, errLeft, "rewarm resume "+w.folder.run+" finds out how it ended")
+	}
+}
