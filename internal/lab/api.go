@@ -195,6 +195,14 @@ func parseDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("cannot parse %q to a valid duration", text)
 }
 
+// response is an answer without a query's result, in Prometheus' order.
+type response struct {
+	Status    string `json:"status"`
+	Data      any    `json:"data,omitempty"`
+	ErrorType string `json:"errorType,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
 // respond writes an answer as Prometheus does.
 func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, *apiError)) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
@@ -206,14 +214,14 @@ func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) 
 	switch {
 	case failure != nil:
 		w.WriteHeader(failure.status)
-		writeJSON(w, map[string]string{"status": "error", "errorType": failure.kind, "error": failure.err.Error()})
+		writeJSON(w, response{Status: "error", ErrorType: failure.kind, Error: failure.err.Error()})
 	default:
 		if e, ok := data.(*evaluated); ok {
 			defer e.query.Close()
 			_, _ = w.Write(e.append(make([]byte, 0, 512), r.FormValue("query")))
 			return
 		}
-		writeJSON(w, map[string]any{"status": "success", "data": data})
+		writeJSON(w, response{Status: "success", Data: data})
 	}
 }
 

@@ -46,12 +46,7 @@ func (b *bench) set(control, value string) {
 
 func (b *bench) do(args ...string) string {
 	b.t.Helper()
-	var cmd strings.Builder
-	fmt.Fprintf(&cmd, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&cmd, "$%d\r\n%s\r\n", len(a), a)
-	}
-	if _, err := io.WriteString(b.redis, cmd.String()); err != nil {
+	if _, err := io.WriteString(b.redis, resp(args...)); err != nil {
 		b.t.Fatal(err)
 	}
 	line, err := b.lines.ReadString('\n')
@@ -81,18 +76,18 @@ func (b *bench) ask(query string) float64 {
 
 func (b *bench) query(query string) (float64, error) {
 	form := url.Values{"query": {query}}
-	resp, err := (&http.Client{Transport: b.Transport()}).PostForm("http://lab/api/v1/query", form)
+	found, err := (&http.Client{Transport: b.Transport()}).PostForm("http://lab/api/v1/query", form)
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close()
+	defer found.Body.Close()
 	var answer struct {
 		Error string
 		Data  struct {
 			Result []struct{ Value [2]any }
 		}
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(found.Body).Decode(&answer); err != nil {
 		return 0, err
 	}
 	if len(answer.Data.Result) != 1 {
@@ -115,3 +110,13 @@ const (
 	coverage   = `catalog_warm_key_coverage_ratio{cell="cell-c"}`
 	readCov    = `catalog_warm_read_coverage_ratio{cell="cell-c"}`
 )
+
+// resp spells a command in Redis' protocol.
+func resp(args ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	return b.String()
+}

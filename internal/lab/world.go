@@ -40,7 +40,7 @@ func newWorld(o Options) (*world, error) {
 		model:       newModel(&catalog, o.Seed),
 		scrapeEvery: o.ScrapeEvery,
 		source:      untouched,
-		overrides:   func() []controls.Override { return nil },
+		overrides:   noOverrides,
 	}
 	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
 	w.store = newStore(w.page)
@@ -49,6 +49,8 @@ func newWorld(o Options) (*world, error) {
 	}
 	return w, nil
 }
+
+func noOverrides() []controls.Override { return nil }
 
 // obey makes the service obey a reader from now on.
 func (w *world) obey(r *controls.Reader) {
