@@ -3,7 +3,9 @@
 package actions
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/rewarm/rewarm/actions/controls"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -200,15 +203,20 @@ func TestTooFewReplicas(t *testing.T) {
 	}
 }
 
-// leastRights are the rights that docs/controls.md gives to the user of a run.
-var leastRights = []any{"acl", "setuser", "rewarm", "on", ">pass", "resetkeys", "~rewarm:{catalog}:*", "nocommands",
-	"+evalsha", "+eval", "+hmget", "+pttl", "+time", "+ping", "+type", "+hget", "+incr", "+set", "+hset", "+hdel",
-	"+persist", "+xadd", "+del", "+expire"}
+// allow makes a user with these rights and the password pass.
+func (r *realRedis) allow(t *testing.T, user, rights string) {
+	t.Helper()
+	args := []any{"acl", "setuser", user, "on", ">pass"}
+	for _, right := range strings.Fields(rights) {
+		args = append(args, right)
+	}
+	r.do(t, args...)
+	r.url = "redis://" + user + ":pass@" + r.addr
+}
 
 func TestLeastRights(t *testing.T) {
 	r := startRedis(t)
-	r.do(t, leastRights...)
-	r.url = "redis://rewarm:pass@" + r.addr
+	r.allow(t, "rewarm", leastRights)
 	s, l, p := openReal(t, r, 0)
 	if err := s.Check(t.Context()); err != nil {
 		t.Fatal(err)
@@ -241,9 +249,7 @@ func TestLeastRights(t *testing.T) {
 // A stream that cannot be appended to does not undo a brake.
 func TestFlipWithoutTheRightToAppend(t *testing.T) {
 	r := startRedis(t)
-	r.do(t, leastRights...)
-	r.do(t, "acl", "setuser", "rewarm", "-xadd")
-	r.url = "redis://rewarm:pass@" + r.addr
+	r.allow(t, "rewarm", leastRights+" -xadd")
 	s, l, p := openReal(t, r, 0)
 	o := wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
 	if !strings.Contains(o.Hint, "stream of changes") {
@@ -382,4 +388,110 @@ func TestTLSAgainstAPlainPort(t *testing.T) {
 	r := startRedis(t)
 	s := openStore(t, "rediss://"+r.addr, nil, 500*time.Millisecond)
 	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), NotSent, Unreachable)
+}
+
+// realReader reads the catalog's controls and runs until the test ends.
+func realReader(t *testing.T, url string) *controls.Reader {
+	t.Helper()
+	reader, err := controls.NewReader(controls.ReaderOptions{
+		Service: "catalog", URL: url, Now: time.Now,
+		Fallback: map[string]string{"origin.admission": "1600"},
+		Absent:   map[string]string{"origin.admission": controls.Unlimited, "prewarm.rate": "0"},
+		DeadMan:  map[string]string{"prewarm.rate": "0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- reader.Run(ctx, testClock{}) }()
+	t.Cleanup(func() { cancel(); <-ended; _ = reader.Close() })
+	return reader
+}
+
+func obeys(t *testing.T, reader *controls.Reader, want string) {
+	t.Helper()
+	eventually(t, func() error {
+		if got, _ := reader.Get("origin.admission"); got != want {
+			return fmt.Errorf("the reader obeys %q and not %q", got, want)
+		}
+		return nil
+	})
+}
+
+func TestReaderOnRedis(t *testing.T) {
+	r := startRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	s, l, p := openReal(t, r, 0)
+	r.allow(t, "catalog", readerRights)
+	reader := realReader(t, r.url)
+	obeys(t, reader, controls.Unlimited)
+	o := wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "")
+	obeys(t, reader, "3200")
+	if reader.Version() != o.Version {
+		t.Errorf("version %d and not %d", reader.Version(), o.Version)
+	}
+	r.do(t, "hset", "rewarm:{catalog}:controls", "origin.admission", "800")
+	obeys(t, reader, "800")
+
+	_ = r.raw.Shutdown(t.Context()).Err()
+	eventually(t, func() error {
+		if reader.Refresh(t.Context()) == nil {
+			return errors.New("redis is still there")
+		}
+		return nil
+	})
+	obeys(t, reader, "800")
+	late := realReader(t, r.url)
+	obeys(t, late, "1600")
+	r.start(t) // without the user: ACLs are not in the append-only file
+	r.allow(t, "catalog", readerRights)
+	obeys(t, late, "800")
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(400)), stamp), Applied, "")
+	obeys(t, reader, "400")
+}
+
+// The few lines of docs/controls.md for other languages, as they stand there.
+func TestTheShellReaderOfThePage(t *testing.T) {
+	r := startRedis(t)
+	_, script, found := strings.Cut(controlsPage(t), "```sh\n")
+	script, _, _ = strings.Cut(script, "```")
+	if !found {
+		t.Fatal("docs/controls.md has no shell function")
+	}
+	cmd := exec.Command("sh", "-c", script+"\nwhile read -r _; do admission; done")
+	cmd.Env = append(os.Environ(), "CONTROLS_REDIS="+r.url)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	lines := bufio.NewReader(out)
+	ask := func(want string) {
+		t.Helper()
+		_, _ = in.Write([]byte("\n"))
+		if got, err := lines.ReadString('\n'); strings.TrimSpace(got) != want || err != nil {
+			t.Errorf("admission is %q, %v, and not %s", got, err, want)
+		}
+	}
+	key := "rewarm:{catalog}:controls"
+	ask(controls.Unlimited)
+	r.do(t, "hset", key, "origin.admission", "3200")
+	ask("3200")
+	r.do(t, "hset", key, "origin.admission", "3,200")
+	ask("3200")
+	r.do(t, "flushall") // it has come back empty
+	ask("3200")
+	r.do(t, "set", "rewarm:{catalog}:version", "8")
+	ask(controls.Unlimited)
+	r.do(t, "hset", key, "origin.admission", "400")
+	ask("400")
+	_ = r.raw.Shutdown(t.Context()).Err()
+	ask("400")
 }

@@ -1,0 +1,44 @@
+package actions
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// leastRights is what docs/controls.md says a run's user needs.
+const leastRights = "resetkeys ~rewarm:{catalog}:* nocommands +evalsha +eval +hmget +pttl +time +ping +type +hget +incr +set " +
+	"+hset +hdel +persist +xadd +del +expire"
+
+// readerRights is what it says a service's user needs.
+const readerRights = "resetkeys %R~rewarm:{catalog}:* nocommands +get +hgetall +time +xrevrange +xread"
+
+func controlsPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/controls.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestThePageNamesWhatThereIs(t *testing.T) {
+	page := controlsPage(t)
+	for _, want := range []string{
+		"    ACL SETUSER rewarm on >PASSWORD " + leastRights + "\n",
+		"    ACL SETUSER catalog on >PASSWORD " + readerRights + "\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/controls.md lacks %q", want)
+		}
+	}
+	files, err := scriptFiles.ReadDir("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Name() != "check.lua" && !strings.Contains(page, f.Name()) {
+			t.Errorf("docs/controls.md does not name %s", f.Name())
+		}
+	}
+}
