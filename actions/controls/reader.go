@@ -98,13 +98,11 @@ func (r *Reader) Refresh(ctx context.Context) error {
 	// The version is asked for first: a flip that lands in between is then
 	// obeyed before it is reported, never the other way round.
 	err := r.server.Do(ctx, version, raw, meta, clock)
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return fmt.Errorf("controls of %s: %w", r.opts.Service, err)
+	if err == nil || errors.Is(err, redis.Nil) { // which is the version's own word for missing
+		err = errors.Join(raw.Err(), meta.Err(), clock.Err())
 	}
-	for _, c := range []redis.Cmder{raw, meta, clock} {
-		if c.Err() != nil {
-			return fmt.Errorf("controls of %s: %w", r.opts.Service, c.Err())
-		}
+	if err != nil {
+		return &readError{r.opts.Service, err}
 	}
 	n, err := parseVersion(version)
 	if err != nil {
@@ -112,6 +110,19 @@ func (r *Reader) Refresh(ctx context.Context) error {
 	}
 	return r.take(n, raw.Val(), meta.Val(), clock.Val())
 }
+
+// readError is why Redis did not answer. Its words may be a server's, so they
+// are made printable.
+type readError struct {
+	service string
+	err     error
+}
+
+func (e *readError) Error() string {
+	return fmt.Sprintf("controls of %s: %s", e.service, quote(e.err.Error()))
+}
+
+func (e *readError) Unwrap() error { return e.err }
 
 func parseVersion(c *redis.StringCmd) (int64, error) {
 	if errors.Is(c.Err(), redis.Nil) {
