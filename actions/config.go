@@ -143,7 +143,7 @@ func under(dir, file string) string {
 }
 
 func (c TLSConfig) load(dir string) (*tls.Config, error) {
-	t := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify} //nolint:gosec // the user's choice, and warned about
+	t := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify} // the last is the user's choice, and warned about
 	if c.CAFile != "" {
 		text, err := os.ReadFile(under(dir, c.CAFile))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -368,8 +369,55 @@ func sendRaw(t *testing.T, addr string, request []byte) string {
 	return string(buf[:n])
 }
 
+// startClusterNode gives the bus a free port too: the usual one, 10,000 above the
+// node's, may be higher than ports go.
+func startClusterNode(t *testing.T) *realRedis {
+	t.Helper()
+	return startRedis(t, "--cluster-enabled", "yes", "--cluster-port", freePort(t))
+}
+
+func (r *realRedis) option(name string) string {
+	return r.args[slices.Index(r.args, "--"+name)+1]
+}
+
+func TestClusterOfTwo(t *testing.T) {
+	a, b := startClusterNode(t), startClusterNode(t)
+	slot := a.do(t, "cluster", "keyslot", "rewarm:{catalog}:controls").(int64)
+	a.do(t, "cluster", "addslotsrange", "0", slot-1)
+	b.do(t, "cluster", "addslotsrange", slot, "16383")
+	a.do(t, "cluster", "meet", "127.0.0.1", b.option("port"), b.option("cluster-port"))
+	for _, r := range []*realRedis{a, b} {
+		eventually(t, func() error {
+			if info := fmt.Sprint(r.do(t, "cluster", "info")); !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:2") {
+				return errors.New(info)
+			}
+			return nil
+		})
+	}
+	s := openStore(t, a.url, nil, 0) // the wrong node
+	l := take(t, s, ana)
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(3200)), stamp), Applied, "")
+	obeys(t, realReader(t, a.url), "3200")
+
+	// The slot moves to the other node: in between some keys are here and some there.
+	aID, bID := a.do(t, "cluster", "myid"), b.do(t, "cluster", "myid")
+	a.do(t, "cluster", "setslot", slot, "importing", bID)
+	b.do(t, "cluster", "setslot", slot, "migrating", aID)
+	b.do(t, "migrate", "127.0.0.1", a.option("port"), "rewarm:{catalog}:version", 0, 5000)
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(1600)), stamp), Refused, TryAgain)
+	for _, key := range []string{"controls", "meta", "changes", "commander", "fence"} {
+		b.do(t, "migrate", "127.0.0.1", a.option("port"), "rewarm:{catalog}:"+key, 0, 5000)
+	}
+	p := NewPlan(runA, "a-step", admission, Live{Raw: ptr("3200"), Value: *number(3200)}, number(1600))
+	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Applied, "") // by ASK
+	for _, r := range []*realRedis{a, b} {
+		r.do(t, "cluster", "setslot", slot, "node", aID)
+	}
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(800)), stamp), Applied, "") // by MOVED
+}
+
 func TestClusterOfOne(t *testing.T) {
-	r := startRedis(t, "--cluster-enabled", "yes")
+	r := startClusterNode(t)
 	s := openStore(t, r.url+"?cluster=true", nil, 0)
 	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, ClusterDown)
 	r.do(t, "cluster", "addslotsrange", "0", "16383")

@@ -2,7 +2,7 @@ package actions
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // it is how Redis names scripts
+	"crypto/sha1" // it is how Redis names scripts
 	"embed"
 	"encoding/hex"
 	"fmt"
