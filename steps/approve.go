@@ -125,8 +125,7 @@ func (s *State) rungChanges(step *runbook.Step, st *StepState) []Change {
 			list, live = append(list, change(c, next)), next
 		}
 	}
-	rungs := rungsOf(step.Flip)
-	for _, rung := range rungs[min(st.Rung, len(rungs)):] {
+	for _, rung := range rungsOf(step.Flip) {
 		if c.Direction(live, rung) == want {
 			list = append(list, change(c, rung))
 			live = rung

@@ -48,6 +48,9 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 	case c.OK && len(step.Expect) > 0 && step.Stage.Protects() && !st.Owed && st.Acted != nil:
 		return n.protected(step, st)
 	case c.OK:
+		if undone := n.s.callOf(step.Name, true, false); undone != nil {
+			return n.writeStep(step, StepDone, "undone")
+		}
 		return n.writeStep(step, StepDone, "done")
 	case step.Otherwise == runbook.Continue || step.Optional:
 		return n.writeStep(step, StepDone, "failed, went on: "+c.Error)

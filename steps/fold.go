@@ -288,6 +288,10 @@ func (s *State) settled(b *Settled) error {
 		if b.Seen {
 			s.noticed(b.Plan.Control, b.Found)
 		}
+		if b.Cause == string(actions.NotApplied) {
+			delete(s.retries, b.Target.key()) // it is certain now, and can be made anew at once
+			return nil
+		}
 		s.backOff(b)
 		return nil
 	case ResultUnreached:
@@ -333,7 +337,31 @@ func (s *State) flipped(b *Settled) {
 		s.own(flip)
 	}
 	s.flips = append(s.flips, flip)
+	if flip.Target.Purpose == PurposeGuard {
+		s.supersede(flip.Plan.Control, true)
+	}
 	s.afterFlip(flip)
+}
+
+// supersede ends the waiting for a release whose control was tightened by a guard's brake
+// or by somebody else: what it was to bring about can no longer be seen. After a guard
+// the next try goes half way.
+func (s *State) supersede(control string, failed bool) {
+	for step := range s.Doc.Steps() {
+		st := s.Step(step.Name)
+		if st.Awaiting == nil || st.Awaiting.Plan.Control != control || st.Awaiting.Target.Purpose == PurposeCall {
+			continue
+		}
+		if failed {
+			st.UndoneFor = "the brake of a guard on " + control
+			st.Undoing = st.Awaiting
+			s.failed(st, st.Awaiting.Target)
+			st.Undoing = nil
+			s.voidStep(step.Name)
+		}
+		st.Awaiting.Undone = true
+		st.Awaiting, st.TargetAt = nil, s.LastAt
+	}
 }
 
 // own notes that the run has flipped a control and what it left there.
@@ -392,12 +420,17 @@ func (s *State) idle() {
 	s.toIdle = nil
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
-		live, ok := s.live(c)
-		mayBeRaised := s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan)) || s.openOn(c.Name)
-		if c.DeadMan != nil && mayBeRaised {
+		if c.DeadMan != nil && (s.raisedByUs(c) || s.openIntent(c.Name) != nil) {
 			s.toIdle = append(s.toIdle, c.Name)
 		}
 	}
+}
+
+// raisedByUs reports whether the run flipped a control and it is not at its dead man's
+// value, as far as is known.
+func (s *State) raisedByUs(c *runbook.Control) bool {
+	live, ok := s.live(c)
+	return s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan))
 }
 
 // idled sends the steps that had flipped this control back to their start, so that
@@ -427,6 +460,7 @@ func (s *State) judged(b *Judged) {
 		s.expectationEnded(st)
 	case DecisionUndo:
 		s.voidStep(b.Step)
+		st.UndoneFor = b.Gate + ": " + sentences(probes.Judgement{Findings: b.Findings})
 		st.Undoing = s.lastFlipOf(b.Target)
 		if st.Owed {
 			st.Owed = false
@@ -438,6 +472,7 @@ func (s *State) judged(b *Judged) {
 
 // failed remembers what a release failed at: the next try goes half way.
 func (s *State) failed(st *StepState, t Target) {
+	st.Failures++
 	switch {
 	case t.Purpose == PurposeCall:
 		st.UndoCall = true
@@ -501,6 +536,9 @@ func (s *State) drifted(b *Drifted) {
 		s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == b.Control })
 	default:
 		s.Control(b.Control).Expected = b.Found
+		if b.Direction != runbook.Releasing {
+			s.supersede(b.Control, false)
+		}
 		delete(s.drifts, b.Control)
 		delete(s.putBack, b.Control)
 	}
@@ -512,6 +550,9 @@ func (s *State) held(b *Held) {
 	}
 	if step, ok := strings.CutPrefix(b.Cause, causeCall("")); ok && b.Lifted {
 		s.doneByHand(step)
+	}
+	if step, ok := strings.CutPrefix(b.Cause, causeFailing("")); ok && b.Lifted {
+		s.Step(step).Failures = 0
 	}
 	if b.Cause == causeThrough && !b.Lifted {
 		s.stopping = true

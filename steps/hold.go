@@ -29,6 +29,7 @@ func causeWhen(step string) string    { return "when " + step }
 func causeExpect(step string) string  { return "expect " + step }
 func causeUndone(step string) string  { return "undone " + step }
 func causeCall(step string) string    { return "call " + step }
+func causeFailing(step string) string { return "failing " + step }
 func causeDrift(name string) string   { return "drift of " + name }
 func causeUnknown(name string) string { return "unknown " + name }
 
@@ -51,13 +52,24 @@ func (s *State) costs() string {
 	return ""
 }
 
+// mostFailures is how often a release may fail before a person has to look: a walk that
+// approves by itself must not swing the load up and down for ever.
+const mostFailures = 3
+
 // raiseHolds starts the holds that follow from the state: an undone release, drift that
 // loosens, a breached guard, a guard that cannot be judged, Redis away.
 func (n *next) raiseHolds() Move {
 	for step := range n.doc.Steps() {
 		if n.s.Step(step.Name).Undone && n.s.hold(causeUndone(step.Name)) == nil {
-			return n.heldBy(causeUndone(step.Name), step.Name+" was put back: what it was to bring about did not come true",
+			return n.heldBy(causeUndone(step.Name), step.Name+" was put back for "+n.s.Step(step.Name).UndoneFor,
 				"wait, skip "+step.Name+" REASON, or abort")
+		}
+	}
+	for step := range n.doc.Steps() {
+		st := n.s.Step(step.Name)
+		if st.Failures >= mostFailures && st.Phase != StepDone && n.s.hold(causeFailing(step.Name)) == nil {
+			return n.heldBy(causeFailing(step.Name), fmt.Sprintf("%s has failed %d times, the last for %s", step.Name, st.Failures, st.UndoneFor),
+				"release to try it again, skip "+step.Name+" REASON, or abort")
 		}
 	}
 	for i := range n.doc.Controls {
@@ -91,6 +103,16 @@ func (n *next) guardHolds() Move {
 	return nil
 }
 
+// holdNow is the sentence of a hold with the state that its gate has now.
+func (n *next) holdNow(h *HoldState) string {
+	for _, w := range n.s.watches() {
+		if w.ID == h.Cause {
+			return n.waitingFor(w)
+		}
+	}
+	return h.Sentence
+}
+
 func guardHint(g *runbook.Guard) string {
 	switch g.Otherwise {
 	case runbook.StepDown:
@@ -122,6 +144,8 @@ func (n *next) over(cause string) (string, bool) {
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
 		switch cause {
+		case causeFailing(step.Name):
+			return "it was skipped", st.Phase == StepDone
 		case causeWhen(step.Name):
 			from, to, _ := n.s.upcoming(step, st)
 			return "its gate passes", st.Phase == StepDone || n.green(step, st, from, to)
@@ -131,7 +155,10 @@ func (n *next) over(cause string) (string, bool) {
 			}
 			return "its expectation is settled", !st.Owed && st.Awaiting == nil
 		case causeUndone(step.Name):
-			return "what it was undone for has passed", st.Skipped || n.undoneOver(step, st)
+			if st.Skipped {
+				return "it was skipped", true
+			}
+			return "what it was put back for has passed", n.undoneOver(step, st)
 		}
 	}
 	return n.overElsewhere(cause)

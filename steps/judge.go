@@ -159,7 +159,7 @@ func (n *next) drift() Move {
 	for i := range n.doc.Controls {
 		c := &n.doc.Controls[i]
 		state := n.s.Control(c.Name)
-		if !state.Ours || equalRaw(state.Raw, state.Expected) || n.s.openOn(c.Name) {
+		if !state.Ours || equalRaw(state.Raw, state.Expected) || n.s.openIntent(c.Name) != nil {
 			continue
 		}
 		if d := n.s.drifts[c.Name]; d != nil && equalRaw(d.Found, state.Raw) || n.s.putBack[c.Name] {
@@ -168,15 +168,6 @@ func (n *next) drift() Move {
 		return Write{Kind: KindDrifted, Durable: true, Body: n.s.driftOf(c, state)}
 	}
 	return nil
-}
-
-func (s *State) openOn(control string) bool {
-	for _, open := range s.open {
-		if open.Plan.Control == control {
-			return true
-		}
-	}
-	return false
 }
 
 // recovered writes down that the exit has held for its intervals.

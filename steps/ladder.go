@@ -17,12 +17,12 @@ func rungsOf(f *runbook.Flip) []runbook.Value {
 	return []runbook.Value{f.To}
 }
 
-// nextRung gives the value that a release flips to next. Rungs of a ladder that the
-// live value has passed already are left out. After a failure the next try is the
+// nextRung gives the value that a release flips to next: of a ladder the first rung that
+// goes on from the live value, wherever a guard or a hand has taken that. After a failure the next try is the
 // middle between the last good rung and the failed one.
 func (s *State) nextRung(step *runbook.Step, st *StepState, c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
 	rungs := rungsOf(step.Flip)
-	if st.Rung >= len(rungs) {
+	if len(rungs) == 1 && st.Rung > 0 {
 		return runbook.Value{}, false
 	}
 	if st.Failed != nil {
@@ -31,12 +31,11 @@ func (s *State) nextRung(step *runbook.Step, st *StepState, c *runbook.Control, 
 				return middle, true
 			}
 		}
-		return rungs[st.Rung], true
 	}
 	if len(rungs) == 1 {
 		return rungs[0], true
 	}
-	return rungAfter(c, live, rungs[st.Rung:])
+	return rungAfter(c, live, rungs)
 }
 
 // rungAfter gives the first rung that goes on from the live value.

@@ -153,8 +153,7 @@ func (s *State) found() []string {
 		list = append(list, fmt.Sprintf("the call of %s was started and its outcome is not known", c.Step))
 	}
 	for i := range s.Doc.Controls {
-		c := &s.Doc.Controls[i]
-		if live, ok := s.live(c); c.DeadMan != nil && s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan)) {
+		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.raisedByUs(c) {
 			list = append(list, fmt.Sprintf("%s adds load: it is idled and gated again", c.Name))
 		}
 	}
@@ -219,9 +218,7 @@ func (m *Machine) lapsed(names []string) error {
 func (s *State) raised() []string {
 	var list []string
 	for i := range s.Doc.Controls {
-		c := &s.Doc.Controls[i]
-		live, ok := s.live(c)
-		if c.DeadMan != nil && s.Control(c.Name).Ours && ok && !live.Equal(*c.DeadMan) && len(s.toIdle) == 0 {
+		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.raisedByUs(c) && len(s.toIdle) == 0 {
 			list = append(list, c.Name)
 		}
 	}

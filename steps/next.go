@@ -87,7 +87,7 @@ func (n *next) wake(at time.Time) {
 
 // block notes what blocks the next release; the first to say so is told.
 func (n *next) block(sentence string) Move {
-	if n.blocking == "" {
+	if n.blocking == "" { // an empty sentence blocks nothing
 		n.blocking = sentence
 	}
 	return nil

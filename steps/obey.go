@@ -75,7 +75,7 @@ func (m *Machine) approve(o Order) error {
 func (m *Machine) release(o Order) error {
 	lifted := false
 	for _, h := range slices.Clone(m.state.holds) {
-		if h.Cause != causePerson && !strings.HasPrefix(h.Cause, causeCall("")) {
+		if h.Cause != causePerson && !strings.HasPrefix(h.Cause, causeCall("")) && !strings.HasPrefix(h.Cause, causeFailing("")) {
 			continue
 		}
 		if err := m.by(o, KindHeld, &Held{Cause: h.Cause, Lifted: true, By: o.By, Sentence: "released by " + o.By}); err != nil {

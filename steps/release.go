@@ -107,7 +107,8 @@ func (n *next) releaseFlip(step *runbook.Step, st *StepState) Move {
 // held, and for its approval.
 func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Value) Move {
 	if !n.due(t) {
-		return n.block(fmt.Sprintf("%s: the flip is tried again shortly", step.Name))
+		n.block(n.blocker())
+		return n.block(step.Name + ": the flip is tried again shortly")
 	}
 	planned := n.s.freshPlan(t)
 	if planned == nil {
@@ -176,7 +177,7 @@ func (n *next) blocker() string {
 	case s.Broken:
 		return "the log's disk is broken: protections may go on, releases may not"
 	case len(s.holds) > 0:
-		return "held: " + s.holds[0].Sentence
+		return "held: " + n.holdNow(s.holds[0])
 	case len(s.open) > 0:
 		return fmt.Sprintf("the outcome of %s is not known yet", s.open[0].Target)
 	case len(s.toIdle) > 0:

@@ -6,25 +6,43 @@ import (
 	"github.com/rewarm/rewarm/runbook"
 )
 
-// restore lifts what was really flipped, one at a time, and takes the calls back. It
-// does not break into an exit that is counting: policy is restored after recovery,
-// or when the exit does not hold for another reason.
+// restore lifts what was really flipped, one at a time, and takes the calls back. What
+// brings a control back by tightening waits for nothing. What releases does not break
+// into an exit that holds or may be about to: policy is restored after recovery, or when
+// the exit does not hold for another reason.
 func (n *next) restore(step *runbook.Step, st *StepState) Move {
 	if st.Awaiting != nil {
 		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
 	}
-	if n.s.followExit().counting() {
-		return n.block("the exit is holding; lifting goes on when its intervals have passed")
+	lift, more := n.s.nextLift(step)
+	if more && n.tightens(lift) {
+		return n.lift(step, st, lift)
 	}
-	if lift, more := n.s.nextLift(step); more {
-		c := n.doc.Control(lift.Control)
-		to, err := decode(c, &lift.To)
-		if err != nil {
-			return n.block(err.Error())
-		}
-		return n.flip(step, st, lift, &to)
+	switch {
+	case n.s.followExit().counting():
+		return n.block("the exit is holding; lifting goes on when its intervals have passed")
+	case n.s.Recovered == nil && n.s.followExit().early():
+		return n.block("the exit sees the last flip only from a moment after it on")
+	case more:
+		return n.lift(step, st, lift)
 	}
 	return n.undoCalls(step, st)
+}
+
+func (n *next) lift(step *runbook.Step, st *StepState, lift Target) Move {
+	to, err := decode(n.doc.Control(lift.Control), &lift.To)
+	if err != nil {
+		return n.block(err.Error())
+	}
+	return n.flip(step, st, lift, &to)
+}
+
+// tightens reports whether a lift takes its control to a value that protects more.
+func (n *next) tightens(lift Target) bool {
+	c := n.doc.Control(lift.Control)
+	live, ok := n.s.live(c)
+	to, err := decode(c, &lift.To)
+	return ok && err == nil && c.Direction(live, to) == runbook.Protecting
 }
 
 // undoCalls takes the calls back, the latest first. Taking back what held something off

@@ -83,6 +83,8 @@ type StepState struct {
 	Harder    bool       // if_unmet was taken
 	TargetAt  time.Time  // when the present rung or lift became the next one
 	Undoing   *FlipState // has to be put back
+	Failures  int        // of its releases, since a person last looked
+	UndoneFor string     // why it has to be put back, or was
 	Undone    bool       // was put back, and the hold that follows is not written yet
 	Instead   bool       // its else was started because Redis could not be reached
 	Acted     *FlipState // stands for a call that ended well: its expectation is judged from then
@@ -222,6 +224,16 @@ func (s *State) latestFlip() *FlipState {
 	return nil
 }
 
+// openIntent gives the latest flip of a control whose outcome is not known, or nil.
+func (s *State) openIntent(control string) *Intended {
+	for i := len(s.open) - 1; i >= 0; i-- {
+		if s.open[i].Plan.Control == control {
+			return s.open[i]
+		}
+	}
+	return nil
+}
+
 func (s *State) hold(cause string) *HoldState {
 	for _, h := range s.holds {
 		if h.Cause == cause {
@@ -268,19 +280,23 @@ func equalRaw(a, b *string) bool {
 	return *a == *b
 }
 
-// Overrides gives every control that is not at its steady value and that this run
-// has flipped, in the order of the runbook.
+// Overrides gives every control that this run has flipped and that is not at its steady
+// value, or of which that is not known, in the order of the runbook.
 func (s *State) Overrides() []Override {
 	var list []Override
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		state := s.Control(c.Name)
 		value, ok := s.live(c)
-		if !state.Ours || ok && value.Equal(c.Steady) {
+		open := s.openIntent(c.Name)
+		if open == nil && (!state.Ours || ok && value.Equal(c.Steady)) {
 			continue
 		}
 		shown := "unreadable"
-		if ok {
+		switch {
+		case open != nil:
+			shown = open.Before + " or " + open.After + ", the outcome is not known"
+		case ok:
 			shown = c.Format(value)
 		}
 		list = append(list, Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady),

@@ -352,6 +352,17 @@ func exitLength(doc *runbook.Document) time.Duration {
 // lift now would start them again.
 func (x *exitTrack) counting() bool { return x.held.IsZero() && !x.since.IsZero() }
 
+// early reports whether nothing stands against the exit but that it still looks at what
+// was before the last flip.
+func (x *exitTrack) early() bool {
+	for _, f := range x.last.Findings {
+		if f.Verdict != probes.Pass && f.Reason != probes.BeforeMark {
+			return false
+		}
+	}
+	return x.latest != nil && !x.passesNow
+}
+
 // targetFor gives the target of one flip with what it comes from, if that is known,
 // and goes to.
 func targetFor(step string, purpose Purpose, c *runbook.Control, from runbook.Value, to *runbook.Value) Target {
