@@ -37,9 +37,10 @@ func (m *model) check() error {
 }
 
 func (o *origin) check() error {
-	inside := 0
+	inside, zombies := 0, 0
 	for _, slot := range o.queue {
 		inside += slot.zombies
+		zombies += slot.zombies
 		for _, b := range slot.batches {
 			if b.n < 0 || b.readers < 0 || b.readers > b.n {
 				return fmt.Errorf("a batch of %d attempts with %d readers", b.n, b.readers)
@@ -47,8 +48,8 @@ func (o *origin) check() error {
 			inside += b.n
 		}
 	}
-	if inside != o.inside {
-		return fmt.Errorf("%d attempts are inside, but %d are counted", inside, o.inside)
+	if inside != o.inside || zombies != o.zombies {
+		return fmt.Errorf("%d attempts are inside, %d of them given up, but %d and %d are counted", inside, zombies, o.inside, o.zombies)
 	}
 	if err := o.catalog.check(o.inside); err != nil {
 		return fmt.Errorf("catalog: %w", err)

@@ -175,13 +175,13 @@ func (m *model) step(s source) {
 	m.lookUp()
 	m.grantLeaders()
 	m.enterOrigin()
-	m.ops.watch(m)
 }
 
 // turnSecond does what happens once a second: keys grow older, the story goes
 // on, editors edit.
 func (m *model) turnSecond() {
 	m.tellStory()
+	m.ops.watch(m)
 	m.invalidate()
 	window := m.orders.staleWindow()
 	for _, c := range m.cells {

@@ -45,7 +45,8 @@ type origin struct {
 	p        *params
 	queue    []entered // ring by tick
 	inside   int       // attempts that wait or are served, zombies too
-	load     float64   // attempts/s at the door, remembered for LoadMemory
+	zombies  int
+	load     float64 // attempts/s at the door, remembered for LoadMemory
 	capacity carry
 	late     carry
 	cancel   carry
@@ -153,6 +154,7 @@ func (o *origin) giveUp(tick int, gaveUp func(batch, int)) {
 	oldest := o.slot(tick - ticks(o.p.OriginTimeout))
 	o.catalog.cancelled += oldest.zombies
 	o.inside -= oldest.zombies
+	o.zombies -= oldest.zombies
 	oldest.zombies = 0
 }
 
@@ -161,6 +163,7 @@ func (o *origin) abandon(slot *entered, b batch) {
 	o.catalog.cancelled += cancelled
 	o.inside -= cancelled
 	slot.zombies += b.n - cancelled
+	o.zombies += b.n - cancelled
 }
 
 // patience is how long the client of an attempt waits, in ticks.
@@ -211,10 +214,11 @@ func (e *entered) empty() bool {
 
 // finishLate works off what nobody waits for any more; it warms nothing.
 func (o *origin) finishLate(tick, room int) {
-	for age := ticks(o.p.OriginTimeout); age > 0 && room > 0; age-- {
+	for age := ticks(o.p.OriginTimeout); age > 0 && room > 0 && o.zombies > 0; age-- {
 		slot := o.slot(tick - age)
 		k := min(slot.zombies, room)
 		slot.zombies -= k
+		o.zombies -= k
 		room -= k
 		o.inside -= k
 		o.catalog.late += k
@@ -222,8 +226,7 @@ func (o *origin) finishLate(tick, room int) {
 }
 
 func (o *origin) slot(tick int) *entered {
-	n := len(o.queue)
-	return &o.queue[(tick%n+n)%n]
+	return &o.queue[tick%len(o.queue)]
 }
 
 // workReserved serves the reserved partitions, each out of its own share of the
@@ -245,7 +248,7 @@ func (r *partition) work(tick int, share float64) int {
 	room := r.served.take(perTick * share)
 	took := 0
 	for age := n - 1; age > 0 && took < room; age-- {
-		w := &r.waiting[((tick-age)%n+n)%n]
+		w := &r.waiting[(tick-age)%n]
 		k := min(*w, room-took)
 		*w -= k
 		took += k

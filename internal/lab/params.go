@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type params struct {
 	TopHundred     float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 11 to 100"`
 	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 63 % of its reads"`
 
-	Cells     [cellCount]cellParams `unit:"reads" source:"case" note:"shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
+	Cells     [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
 	Keys      int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
 	ValueSize int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
 	CellSpare float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
@@ -145,7 +146,7 @@ func Parameters() []Parameter {
 	list := make([]Parameter, 0, v.NumField())
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		value := fmt.Sprint(v.Field(i).Interface())
+		value := strings.Trim(fmt.Sprint(v.Field(i).Interface()), "[]")
 		if unit := f.Tag.Get("unit"); unit != "" {
 			value += " " + unit
 		}
@@ -153,6 +154,12 @@ func Parameters() []Parameter {
 	}
 	return list
 }
+
+// String is "cell-c 30 %".
+func (c cellParams) String() string { return fmt.Sprintf("%s %d %%", c.Name, c.Percent) }
+
+// String is "checkout 500".
+func (r reserved) String() string { return fmt.Sprintf("%s %d", r.Partition, r.Rate) }
 
 // The times of the case, as durations since midnight.
 const (

@@ -141,6 +141,15 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// At twenty times the speed, the operators of half a minute later are there soon.
+func TestServeFaster(t *testing.T) {
+	s := serve(t, ServeOptions{Seed: 1, Speed: 20})
+	eventually(t, "operators have added clients", func() bool {
+		n, ok := askAt(t, s.PrometheusURL, `count(up{job="catalog"} == 1)`)
+		return ok && n > 240
+	})
+}
+
 func TestServeRefuses(t *testing.T) {
 	taken, err := net.Listen("tcp", loopback)
 	if err != nil {

@@ -58,16 +58,17 @@ func (m *model) invalidate() {
 // they answer a slow origin with more clients.
 type operators struct {
 	frozen bool // told to leave deployments alone
-	slow   int  // ticks for which the origin has been slow
+	slow   int  // seconds for which the origin has been slow
 }
 
+// watch is their look at the dashboard, once a second.
 func (o *operators) watch(m *model) {
 	if m.origin.waited(m.tick) <= ticks(m.p.SlowOrigin) || o.frozen || !m.fleet.untouched() {
 		o.slow = 0
 		return
 	}
 	o.slow++
-	if o.slow%ticks(m.p.ClientsEvery) == 0 && len(m.fleet.delays) < m.p.ClientsAtMost {
+	if o.slow%seconds(m.p.ClientsEvery) == 0 && len(m.fleet.delays) < m.p.ClientsAtMost {
 		for range m.p.ClientsAdded {
 			m.fleet.join(m.p, m.rand.IntN)
 		}
