@@ -34,7 +34,7 @@ func (n *next) brakes() Move {
 	return nil
 }
 
-// undo puts back what a step flipped, to the byte; a field that was absent is deleted.
+// undo puts back what a step flipped; a field that was absent is deleted.
 func (n *next) undo(step *runbook.Step) Move {
 	st := n.s.Step(step.Name)
 	if st.UndoCall && n.s.callOf(step.Name, true, false) == nil {
@@ -83,16 +83,14 @@ func (n *next) guardBrake(g *runbook.Guard) Move {
 }
 
 // brake plans and makes one flip without waiting for anything but its turn to be tried.
+// Nothing is put back that nobody could read: the field is then deleted.
 func (n *next) brake(c *runbook.Control, t Target, raw *string) Move {
 	t.Control = c.Name
 	var to *runbook.Value
-	if raw == nil {
-		t.Delete = true
+	if value, err := decode(c, raw); raw != nil && err == nil {
+		t.To, to = *raw, &value
 	} else {
-		t.To = *raw
-		if value, err := decode(c, raw); err == nil {
-			to = &value
-		}
+		t.Delete = true
 	}
 	if !n.due(t) {
 		return nil

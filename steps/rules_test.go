@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 }
 
 func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
-	w := newWalker(t, d.Pos, mustParse(t, d.Input))
+	w := newWalker(t, mustParse(t, d.Input))
 	through := ""
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -34,7 +33,7 @@ type walker struct {
 	still     int // moves since the clock moved
 }
 
-func newWalker(t testing.TB, file string, doc *runbook.Document) *walker {
+func newWalker(t tester, doc *runbook.Document) *walker {
 	w := &walker{world: newWorld(t), doc: doc, approve: Auto, lastGates: map[string]string{}}
 	w.journal = &memoryJournal{now: func() time.Time { return w.clock.now }}
 	w.redis.intended = func(digest string) error { return w.journal.intended(digest) }
@@ -292,7 +291,7 @@ func reasonsOf(findings []probes.Finding) string {
 // rights checks, record by record, what no walk may ever do. It knows nothing of how
 // the machine decides.
 type rights struct {
-	t   testing.TB
+	t   tester
 	doc *runbook.Document
 }
 
@@ -415,7 +414,7 @@ func complete(short string) string {
 	return full
 }
 
-func mustParse(t testing.TB, short string) *runbook.Document {
+func mustParse(t tester, short string) *runbook.Document {
 	t.Helper()
 	text := complete(short)
 	doc, problems := runbook.Parse("test.yaml", []byte(text), nil)

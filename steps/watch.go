@@ -89,14 +89,10 @@ func (s *State) newTrack(w Watch) *track {
 	if w.Marked && w.Mark.IsZero() {
 		return t
 	}
-	first := max(w.First-s.pollBase, 0)
-	for first < len(s.polls) && w.Marked && !s.polls[first].at.After(w.Mark) {
-		first++
-	}
-	t.next += first
-	for i := min(first, len(s.polls)) - 1; i >= 0 && t.before == nil; i-- {
-		if s.polls[i].has(t.asks) {
-			t.before = s.polls[i]
+	t.next = max(t.next, w.First)
+	for i := min(t.next-s.pollBase, len(s.polls)) - 1; i >= 0 && t.before == nil; i-- {
+		if p := s.polls[i]; p.has(t.asks) && (!w.Marked || p.at.After(w.Mark)) {
+			t.before = p
 		}
 	}
 	return t
@@ -115,7 +111,7 @@ func (s *State) isFixed(ask probes.Ask) bool {
 // count takes one poll into a track: the same samples seen twice are one observation,
 // and passes closer together than the watch's distance are one pass.
 func (s *State) count(t *track, w Watch, p *poll) {
-	if !p.has(t.asks) {
+	if !p.has(t.asks) || w.Marked && !p.at.After(w.Mark) {
 		return
 	}
 	t.latest = p

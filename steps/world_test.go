@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -51,7 +50,7 @@ func (c *virtualClock) moveTo(t time.Time) {
 // world is everything outside of the machine: a service with its signals, a Prometheus
 // that scrapes it every second, and a Redis.
 type world struct {
-	t       testing.TB
+	t       tester
 	clock   *virtualClock
 	redis   *redisServer
 	signals map[string]*signal
@@ -60,6 +59,16 @@ type world struct {
 	skew    time.Duration      // of Prometheus' clock against ours
 	down    probes.Reason      // why Prometheus answers nothing at all
 	windows map[string]seconds // of each probe's query, by query
+}
+
+// tester is a test, or one try of a property.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Error(args ...any)
+	Cleanup(func())
 }
 
 type seconds = time.Duration
@@ -79,7 +88,7 @@ type reaction struct {
 	values              []float64
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t tester) *world {
 	w := &world{t: t, clock: &virtualClock{now: start}, signals: map[string]*signal{},
 		service: service{processes: 3}, windows: map[string]seconds{}}
 	w.redis = newRedis(t, w)
@@ -257,7 +266,7 @@ type versionAt struct {
 
 const serviceName = "catalog"
 
-func newRedis(t testing.TB, w *world) *redisServer {
+func newRedis(t tester, w *world) *redisServer {
 	server := miniredis.NewMiniRedis()
 	store, err := actions.Open(actions.Options{URL: "redis://fake:6379", Service: serviceName, Clock: w.clock,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return server.Dial() }})

@@ -1,0 +1,81 @@
+package steps
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// dump writes down everything in a state that decides what comes next, in one order.
+func dump(s *State) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s seq %d at %s approve %s modes %v undecided %v ending %q broken %v down %q", s.Stage, s.Seq, s.LastAt.UTC(), s.Approve, s.Modes, s.Undecided, s.Ending, s.Broken, s.RedisDown)
+	line("abort %v idle %v stopping %v clear %s %d done %s offset %s polls %d+%d away %v", s.aborting != nil, s.toIdle, s.stopping, s.clearAt.UTC(), s.clearPoll, s.doneAt.UTC(), s.offset, s.pollBase, len(s.polls), s.away.tries)
+	for step := range s.Doc.Steps() {
+		st := *s.Step(step.Name)
+		awaiting, undoing := flipText(st.Awaiting), flipText(st.Undoing)
+		st.Awaiting, st.Undoing, st.Acted = nil, nil, nil
+		st.EnteredAt, st.TargetAt = st.EnteredAt.UTC(), st.TargetAt.UTC()
+		failed := shown(st.Failed)
+		st.Failed = nil
+		line("step %s %+v awaiting %s undoing %s failed %s", step.Name, st, awaiting, undoing, failed)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.controls)) {
+		c := s.controls[name]
+		if !c.Known && !c.Ours {
+			continue
+		}
+		line("control %s known %v raw %s expected %s ours %v original %s order %d failed %s since %s", name, c.Known, shown(c.Raw), shown(c.Expected), c.Ours, shown(c.Original), c.Order, shown(c.Failed), c.Since.UTC())
+	}
+	for _, f := range s.flips {
+		line("flip %s", flipText(f))
+	}
+	for _, i := range s.open {
+		line("open %s %s", i.Target, i.Digest)
+	}
+	for _, a := range s.approvals {
+		line("approval %s %s void %v at %s", a.Scope, a.Digest, a.Void, a.At.UTC())
+	}
+	for _, h := range s.holds {
+		line("hold %s since %s", h.Cause, h.Since.UTC())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.guards)) {
+		line("guard %s %v", name, s.guards[name])
+	}
+	for _, c := range s.calls {
+		line("call %+v by hand %v", c.Called, c.ByHand)
+	}
+	for _, w := range s.watches() {
+		if w.ID == exitID {
+			continue
+		}
+		t := s.track(w)
+		line("watch %s mark %s passes %d fails %d unknown %d since %s verdict %s", w.ID, w.Mark.UTC(), t.passes, t.fails, t.unknown, t.sinceWhen().UTC(), t.last.Verdict)
+	}
+	x := s.followExit()
+	line("exit since %s held %s passes %v verdict %s", x.since.UTC(), x.held.UTC(), x.passesNow, x.last.Verdict)
+	return b.String()
+}
+
+func flipText(f *FlipState) string {
+	if f == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v version %d mark %s nothing %v undone %v idled %v", f.Target, f.Version, f.Mark.UTC(), f.Nothing, f.Undone, f.Idled)
+}
+
+// sameFold folds the records from the start and wants the state of the walk.
+func sameFold(t tester, j *memoryJournal, live *State) {
+	t.Helper()
+	folded, err := Fold(j.all())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(dump(folded), dump(live)); diff != "" {
+		t.Fatalf("after record %d the fold of the records is not the state of the walk (-fold +walk):\n%s", len(j.records), diff)
+	}
+}
