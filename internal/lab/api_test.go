@@ -64,7 +64,7 @@ func TestAPI(t *testing.T) {
 
 // An answer is given at the time that was asked for.
 func TestAnswersTheTimeAsked(t *testing.T) {
-	b := newBench(t, Options{Seed: 1})
+	b := newBench(t, Options{Seed: 1, From: caseBegins + 2*time.Minute})
 	at := b.Clock().Now().Add(-time.Minute)
 	query := url.Values{"query": {"timestamp(catalog_retry_waiters)"}, "time": {fmt.Sprint(at.Unix())}}
 	_, body := b.exchange(http.MethodPost, "/api/v1/query", query)
@@ -75,7 +75,7 @@ func TestAnswersTheTimeAsked(t *testing.T) {
 
 // Ten minutes are kept, and no more, however long a lab lives.
 func TestRetentionIsBounded(t *testing.T) {
-	b := newBench(t, Options{Seed: 1, ScrapeEvery: 100 * time.Millisecond})
+	b := newBench(t, Options{Seed: 1, From: caseBegins + time.Second, ScrapeEvery: 100 * time.Millisecond})
 	b.forward(2 * time.Minute)
 	if n := b.ask("count_over_time(catalog_retry_waiters[1h])"); n != keptScrapes {
 		t.Errorf("%v samples are kept", n)
@@ -90,7 +90,7 @@ func TestRetentionIsBounded(t *testing.T) {
 
 // Selectors of every kind find the same samples, also those that only look at one moment.
 func TestSelectors(t *testing.T) {
-	b := newBench(t, Options{Seed: 1})
+	b := newBench(t, Options{Seed: 1, From: launchLapses + 10*time.Second})
 	b.forward(300 * time.Millisecond)
 	for query, want := range map[string]float64{
 		`count({job="catalog", __name__=~"catalog_reads_total|up"})`:                                     4 + 240,
@@ -114,7 +114,7 @@ func TestSelectors(t *testing.T) {
 
 // A request that was given up is not answered.
 func TestCancelledRequest(t *testing.T) {
-	b := newBench(t, Options{Seed: 1})
+	b := newBench(t, Options{Seed: 1, From: caseBegins})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://lab/api/v1/query?query=1", nil)

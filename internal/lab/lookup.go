@@ -26,13 +26,13 @@ func (m *model) lookUp() {
 func (m *model) turnAway(g *group, n int) {
 	old := g.keys - g.warm() - g.usable()
 	refused := g.answerPart.split(n, ratio(old, g.keys))
-	m.serveStale(g, n-refused)
+	m.serveStale(g, n-refused, g.keys-old)
 	m.end(rejected, refused)
 }
 
-// serveStale counts reads served from last-good copies, and how many of those
-// were older than the class approves.
-func (m *model) serveStale(g *group, n int) {
+// serveStale counts reads served from the last-good copies of so many keys, and
+// how many of those were older than the class approves.
+func (m *model) serveStale(g *group, n, keys int) {
 	if n == 0 {
 		return
 	}
@@ -42,12 +42,12 @@ func (m *model) serveStale(g *group, n int) {
 		return
 	}
 	beyond := 0
-	g.lapsed.each(func(second, keys int) {
+	g.lapsed.each(func(second, n int) {
 		if age := m.second() - second; age > approved && age <= m.orders.staleWindow() {
-			beyond += keys
+			beyond += n
 		}
 	})
-	m.violating += g.violatePart.split(n, ratio(beyond, g.usable()))
+	m.violating += g.violatePart.split(n, ratio(beyond, keys))
 }
 
 // lookUpGroup answers n reads that may look up, and says what they ask for.
@@ -62,7 +62,7 @@ func (m *model) lookUpGroup(c *cell, g *group, n int) {
 	m.end(fresh, hits)
 	due := g.earlyPart.split(hits, ratio(g.pool.early.len(), g.warm()))
 	stale := g.stalePart.split(cold, ratio(g.usable(), g.pool.cold()))
-	m.serveStale(g, stale)
+	m.serveStale(g, stale, g.usable())
 	absorbed := g.localPart.split(hits+stale, local)
 	c.countLookups(hits, stale, cold-stale, absorbed)
 

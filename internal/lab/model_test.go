@@ -99,10 +99,12 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// The whole case adds up, tick by tick, with all its keys.
-func TestTheCaseAddsUp(t *testing.T) {
+// The collapse adds up with all its keys, tick by tick.
+func TestTheCollapseAddsUp(t *testing.T) {
 	m := newModel(&catalog, 7)
-	for m.time() < cellLost+3*time.Minute {
+	m.tick = ticks(cellLost - time.Second)
+	m.reads = newSchedule(m.p, m.p.LaunchShare, m.reads)
+	for m.time() < cellLost+2*time.Minute+30*time.Second {
 		m.step(untouched)
 		if err := m.check(); err != nil {
 			t.Fatalf("at %s: %v", clockTime(m.time()), err)

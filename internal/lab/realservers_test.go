@@ -96,7 +96,7 @@ func startPrometheus(t *testing.T, metrics string) string {
 }
 
 func TestPromtoolAcceptsThePage(t *testing.T) {
-	b := newBench(t, Options{Seed: 1})
+	b := newBench(t, Options{Seed: 1, From: caseBegins})
 	b.do("HSET", "rewarm:{catalog}:meta", "origin.admission", `{"version":1,"steady":"3200","after":"3000"}`)
 	b.set("origin.admission", "3000")
 	b.forward(2 * time.Second)

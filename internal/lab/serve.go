@@ -48,13 +48,16 @@ type Server struct {
 	RedisURL      string // of the lab's own Redis, or the one it obeys, without secrets
 	MetricsURL    string
 
-	foreign bool
-	world   *world
+	foreign    bool // the Redis is not the lab's own
+	clock      RealClock
+	speed      float64
+	prometheus net.Listener
+	metrics    net.Listener
+	redis      *miniredis.Miniredis
+	reader     *controls.Reader
+
 	mu      sync.Mutex // held while the world moves
-	redis   *miniredis.Miniredis
-	reader  *controls.Reader
-	clock   RealClock
-	speed   float64
+	world   *world
 	servers []*http.Server
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -73,36 +76,32 @@ func Serve(ctx context.Context, o ServeOptions) (*Server, error) {
 	if !(o.Speed > 0 && o.Speed <= 100) {
 		return nil, fmt.Errorf("a lab on real ports goes up to 100 times as fast as the clock, not %v times", o.Speed)
 	}
-	w, err := newWorld(Options{Seed: o.Seed, Start: o.Clock.Now()})
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Server{world: w, clock: o.Clock, speed: o.Speed, cancel: cancel}
+	s := &Server{clock: o.Clock, speed: o.Speed, cancel: cancel}
 	if err := s.open(ctx, o); err != nil {
 		s.Close()
 		return nil, err
 	}
-	s.mu.Lock()
-	w.obey(s.reader)
-	s.mu.Unlock()
-	s.running.Go(func() { _ = s.reader.Run(ctx, o.Clock) })
-	s.running.Go(func() { s.run(ctx) })
+	var err error
+	if s.world, err = newWorld(Options{Seed: o.Seed, Start: o.Clock.Now()}); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.world.obey(s.reader)
+	s.start(ctx)
 	return s, nil
 }
 
-// open brings up what the lab listens on, and the reader with the controls that
-// stand in Redis now.
+// open takes the ports and looks at the controls that stand in Redis now.
 func (s *Server) open(ctx context.Context, o ServeOptions) (err error) {
-	if s.PrometheusURL, err = s.listen(o.PrometheusAddr, newAPI(s.world.store, s.world.scrapeEvery, o.Clock.Now)); err != nil {
+	if s.prometheus, err = listen(o.PrometheusAddr); err != nil {
 		return err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", metricsHandler{&s.mu, s.world})
-	if s.MetricsURL, err = s.listen(o.MetricsAddr, mux); err != nil {
+	if s.metrics, err = listen(o.MetricsAddr); err != nil {
 		return err
 	}
-	s.MetricsURL += "/metrics"
+	s.PrometheusURL = "http://" + s.prometheus.Addr().String()
+	s.MetricsURL = "http://" + s.metrics.Addr().String() + "/metrics"
 	address := o.RedisURL
 	s.foreign = address != ""
 	if s.foreign {
@@ -113,14 +112,18 @@ func (s *Server) open(ctx context.Context, o ServeOptions) (err error) {
 		}
 		address = s.RedisURL
 	}
+	return s.openReader(ctx, address)
+}
+
+func (s *Server) openReader(ctx context.Context, address string) (err error) {
 	s.reader, err = controls.NewReader(controls.ReaderOptions{
 		Service: service, URL: address,
-		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: o.Clock.Now,
+		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: s.clock.Now,
 	})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := o.Clock.Deadline(ctx, firstLook)
+	ctx, cancel := s.clock.Deadline(ctx, firstLook)
 	defer cancel()
 	if err := s.reader.Refresh(ctx); err != nil {
 		return fmt.Errorf("the lab cannot read its controls at %s: %w", s.RedisURL, err)
@@ -130,6 +133,22 @@ func (s *Server) open(ctx context.Context, o ServeOptions) (err error) {
 
 // firstLook bounds the first look at the controls.
 const firstLook = 5 * time.Second
+
+// start lets the world move and be asked.
+func (s *Server) start(ctx context.Context) {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", metricsHandler{&s.mu, s.world})
+	s.serve(s.prometheus, newAPI(s.world.store, s.world.scrapeEvery, s.clock.Now))
+	s.serve(s.metrics, mux)
+	s.running.Go(func() { _ = s.reader.Run(ctx, s.clock) })
+	s.running.Go(func() { s.run(ctx) })
+}
+
+func (s *Server) serve(l net.Listener, h http.Handler) {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	s.servers = append(s.servers, server)
+	s.running.Go(func() { _ = server.Serve(l) })
+}
 
 func (s *Server) openRedis(o ServeOptions) error {
 	address := o.RedisAddr
@@ -149,18 +168,15 @@ func (s *Server) openRedis(o ServeOptions) error {
 
 const loopback = "127.0.0.1:0"
 
-func (s *Server) listen(address string, h http.Handler) (string, error) {
+func listen(address string) (net.Listener, error) {
 	if address == "" {
 		address = loopback
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", fmt.Errorf("the lab cannot listen: %w", err)
+		return nil, fmt.Errorf("the lab cannot listen: %w", err)
 	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
-	s.servers = append(s.servers, server)
-	s.running.Go(func() { _ = server.Serve(l) })
-	return "http://" + l.Addr().String(), nil
+	return l, nil
 }
 
 // run moves the world on as the clock goes.
@@ -202,6 +218,11 @@ func (s *Server) Ready() string {
 // Close ends everything that Serve began.
 func (s *Server) Close() {
 	s.cancel()
+	for _, l := range []net.Listener{s.prometheus, s.metrics} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
 	for _, server := range s.servers {
 		_ = server.Close()
 	}

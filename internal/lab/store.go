@@ -35,7 +35,11 @@ func newStore(p *page) *store {
 			s.add(f, series)
 		}
 	}
-	p.added = s.add
+	p.added = func(f *family, series *series) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.add(f, series)
+	}
 	return s
 }
 
