@@ -30,6 +30,7 @@ type driver struct {
 	say      io.Writer // for the person, beside the records
 	actor    string
 	asked    asked
+	stopped  bool // an interruption was handed over
 }
 
 // longestHold is how long a walk without a terminal stays on one hold.
@@ -56,13 +57,16 @@ func (d *driver) walk(ctx context.Context) error {
 	}
 }
 
-// ended gives each ending its exit code.
+// ended gives each ending its exit code. A walk that stops after the stage that it was
+// told to go through has done what it was asked.
 func (d *driver) ended(ending steps.Ending) error {
-	switch ending {
-	case steps.EndedClosed:
+	switch {
+	case ending == steps.EndedClosed:
 		return nil
-	case steps.EndedAborted:
+	case ending == steps.EndedAborted:
 		return quiet(exitAborted, errors.New("aborted"))
+	case !d.stopped && d.machine.State().Begun.Through != "":
+		return nil
 	}
 	return quiet(exitInterrupted, errors.New("interrupted"))
 }
@@ -94,14 +98,22 @@ func (d *driver) unheard(m steps.Wait) error {
 		if err := d.machine.HoldFor(steps.CauseNoTerminal, sentence); err != nil {
 			return err
 		}
-		return fail(exitHeld, errors.New(sentence), "go on at a terminal: rewarm resume "+state.Begun.Run)
+		return fail(exitHeld, errors.New(sentence), goOn(state, "go on at a terminal: "))
 	}
 	for _, hold := range state.Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: rewarm resume "+state.Begun.Run)
+			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), goOn(state, "mend what blocks, then: "))
 		}
 	}
 	return nil
+}
+
+// goOn says how to go on with a walk that has stopped. The lab ends with its process.
+func goOn(state *steps.State, first string) string {
+	if state.Begun.Lab {
+		return "run it on a terminal, or with --approve auto"
+	}
+	return first + "rewarm resume " + state.Begun.Run
 }
 
 // needsWord reports whether a question stays until a person answers: an approval,
@@ -124,6 +136,7 @@ func (d *driver) deliver() error {
 		case steps.CallDone:
 			err = d.machine.Called(m)
 		case interruption:
+			d.stopped = true
 			err = d.order(steps.Order{Kind: steps.OrderInterrupt, Text: m.signal})
 		case terminalGone:
 			d.terminal, d.asked = nil, asked{}

@@ -64,6 +64,7 @@ type stepPreview struct {
 // findingPreview is one bound and, where it was asked, its verdict at this moment.
 type findingPreview struct {
 	Bound    string `json:"bound"`
+	Or       bool   `json:"or,omitempty"` // it is enough that this or the bound before holds
 	Verdict  string `json:"verdict,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Sentence string `json:"sentence,omitempty"`
@@ -202,20 +203,26 @@ func (l looked) rung(step *runbook.Step) (from, to string) {
 	return actions.Encode(live.Value), actions.Encode(first)
 }
 
-// findings judges a gate on what was asked, as it is now: marks do not apply before a
-// flip. Without Prometheus it only names the bounds.
+// findings gives the bounds of a gate and, where Prometheus was asked, what they say
+// now. Marks do not apply before a flip.
 func (l looked) findings(step *runbook.Step, gate runbook.Gate) []findingPreview {
 	var list []findingPreview
-	if l.seen == nil {
-		for _, group := range gate {
-			for _, bound := range group {
-				list = append(list, findingPreview{Bound: bound.String()})
-			}
+	for _, group := range gate {
+		for i, bound := range group {
+			f := l.finding(step, bound)
+			f.Or = i > 0
+			list = append(list, f)
 		}
-		return list
+	}
+	return list
+}
+
+func (l looked) finding(step *runbook.Step, bound runbook.Bound) findingPreview {
+	if l.seen == nil {
+		return findingPreview{Bound: bound.String()}
 	}
 	from, to := l.rung(step)
-	judged := probes.Judge(gate, probes.Situation{
+	f := probes.JudgeBound(bound, probes.Situation{
 		StaleAfter: step.Timing.StaleAfter, From: from, To: to,
 		Answer:   func(a probes.Ask) *probes.Answer { return l.seen.Answer(a) },
 		Previous: func(probes.Ask) *probes.Answer { return nil },
@@ -223,10 +230,7 @@ func (l looked) findings(step *runbook.Step, gate runbook.Gate) []findingPreview
 		Baseline: func(string) (float64, bool) { return 0, false },
 		Probe:    l.doc.Probe,
 	})
-	for _, f := range judged.Findings {
-		list = append(list, findingPreview{Bound: f.Bound, Verdict: f.Verdict.String(), Value: f.Value, Sentence: f.Sentence})
-	}
-	return list
+	return findingPreview{Bound: f.Bound, Verdict: f.Verdict.String(), Value: f.Value, Sentence: f.Sentence}
 }
 
 func (l looked) number(name string) (float64, bool) {

@@ -54,12 +54,18 @@ func (s stepPreview) text(b *strings.Builder) {
 	if len(s.Modes) > 0 {
 		fmt.Fprintf(b, "    only for %s\n", joined(s.Modes))
 	}
-	for _, f := range s.When {
-		fmt.Fprintf(b, "    when   %s\n", f.text())
-	}
+	boundsText(b, "when", s.When)
 	fmt.Fprintf(b, "    %s%s\n", oneLine(s.Action), s.consent())
-	for _, f := range s.Expect {
-		fmt.Fprintf(b, "    expect %s\n", f.text())
+	boundsText(b, "expect", s.Expect)
+}
+
+func boundsText(b *strings.Builder, label string, findings []findingPreview) {
+	for _, f := range findings {
+		joint := label
+		if f.Or {
+			joint = "or"
+		}
+		fmt.Fprintf(b, "    %-6s %s\n", joint, f.text())
 	}
 }
 

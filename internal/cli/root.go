@@ -43,7 +43,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see "+cmd.CommandPath()+" --help")
 	})
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SuggestionsMinimumDistance = 2
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(),

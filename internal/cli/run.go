@@ -34,7 +34,7 @@ stops, the second leaves at once.`,
 }
 
 func throughFlag(cmd *cobra.Command, through *string) {
-	cmd.Flags().StringVar(through, "through", "", "`STAGE` to stop after, to be resumed later")
+	cmd.Flags().StringVar(through, "through", "", "`STAGE` to stop after, with exit code 0; resume goes on")
 }
 
 func checkThrough(through string) error {
@@ -169,10 +169,12 @@ func resumable(state *steps.State) error {
 
 // fromLog takes the targets of the log for what is not given.
 func (p *program) fromLog(state *steps.State) {
-	if s := &p.settings; s.prometheus == "" {
+	s := &p.settings
+	if s.prometheus == "" {
 		s.prometheus = state.Begun.Prometheus
 	}
-	if s := &p.settings; s.redis == "" && s.redisConfig == "" {
+	// What a configuration file named is in the log as addresses, not as a URL.
+	if s.redis == "" && s.redisConfig == "" && strings.Contains(state.Begun.Redis, "://") {
 		s.redis = state.Begun.Redis
 	}
 }
@@ -183,7 +185,7 @@ func (w *walk) finish(err error) error {
 		return err
 	}
 	if !w.p.settings.json() {
-		w.summary(err)
+		w.summary()
 	}
 	if w.on.lab {
 		return errors.Join(err, w.checkLog())

@@ -60,7 +60,7 @@ func (p *program) prepare(cmd *cobra.Command) error {
 	s := &p.settings
 	s.given = map[string]bool{}
 	flags := cmd.Root().PersistentFlags()
-	flags.Visit(func(f *pflag.Flag) { s.given[f.Name] = true })
+	flags.VisitAll(func(f *pflag.Flag) { s.given[f.Name] = f.Changed })
 	if err := s.fromEnvironment(flags, p.where.getenv); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 // summary prints what a person wants to know when a walk has ended: the recovery
 // time by the exit, what is not at its steady value, where the log lies, its head,
 // and what to run next.
-func (w *walk) summary(err error) {
+func (w *walk) summary() {
 	s := w.machine.State()
 	var b strings.Builder
 	switch {
@@ -25,7 +25,7 @@ func (w *walk) summary(err error) {
 	if head, ok := w.log.Head(); ok {
 		fmt.Fprintf(&b, "head: %s%s\n", head, w.signedBy())
 	}
-	for _, command := range w.nextCommands(err) {
+	for _, command := range w.nextCommands() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
 	fmt.Fprint(w.p.out, b.String())
@@ -40,13 +40,13 @@ func (w *walk) signedBy() string {
 
 // nextCommands are what a person would run now. They are spelled so that they can be
 // pasted: with the state directory when it is not the usual one.
-func (w *walk) nextCommands(err error) []string {
+func (w *walk) nextCommands() []string {
 	suffix := " " + w.folder.run
 	if dir := w.p.settings.stateDir; dir != "" {
 		suffix += " --state-dir " + dir
 	}
 	var next []string
-	if code := codeOf(err); !w.on.lab && code != exitDone && code != exitAborted {
+	if !w.on.lab && w.machine.State().Ending == "" {
 		next = append(next, "rewarm resume"+suffix)
 	}
 	return append(next, "rewarm status"+suffix, "rewarm audit show"+suffix, "rewarm audit verify"+suffix+" --deep")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/rewarm/rewarm/actions"
@@ -33,7 +34,27 @@ func (p *program) realTargets(doc *runbook.Document) (targets, error) {
 		return targets{}, usage(err, "")
 	}
 	p.closeLater(store.Close)
-	return targets{prober: poller, store: store, clock: p.clock, prometheus: poller.Address(), redis: store.Target()}, nil
+	return targets{prober: poller, store: store, clock: p.clock, prometheus: poller.Address(), redis: shownRedis(s.redis, store)}, nil
+}
+
+// shownRedis is the Redis of a walk without secrets: as a URL that resume can go to
+// where a URL was given, else as the addresses of the configuration file.
+func shownRedis(address string, store *actions.Store) string {
+	u, err := url.Parse(address)
+	if address == "" || err != nil {
+		return store.Target()
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	kept, given := url.Values{}, u.Query()
+	for _, key := range []string{"addr", "cluster", "master_name", "db"} {
+		if given.Has(key) {
+			kept[key] = given[key]
+		}
+	}
+	u.RawQuery, u.Fragment = kept.Encode(), ""
+	return u.String()
 }
 
 // introduce says which servers these are, so that a person sees a wrong one before
