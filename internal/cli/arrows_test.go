@@ -18,11 +18,12 @@ const module = "github.com/rewarm/rewarm/"
 // that is not named here may import none.
 var arrows = map[string][]string{
 	"cmd/rewarm":       {"internal/cli"},
-	"internal/cli":     {"actions", "actions/controls", "audit", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
+	"internal/cli":     {"actions", "actions/controls", "audit", "internal/demand", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
 	"internal/tui":     {"actions", "audit", "probes", "runbook", "steps"},
 	"internal/gameday": {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"internal/evidence": {
 		"actions", "audit", "probes", "runbook", "steps", "templates"},
+	"internal/demand":  {},
 	"internal/lab":     {"actions/controls"},
 	"steps":            {"actions", "audit", "probes", "runbook"},
 	"probes":           {"runbook"},

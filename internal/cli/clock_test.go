@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWallClockWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		if err := (wallClock{}).Wait(t.Context(), began.Add(time.Minute)); err != nil || time.Since(began) != time.Minute {
+			t.Errorf("waited %s: %v", time.Since(began), err)
+		}
+		if err := (wallClock{}).Wait(t.Context(), began); err != nil {
+			t.Errorf("a moment that has passed: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := (wallClock{}).Wait(ctx, time.Now().Add(time.Hour)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that ends first: %v", err)
+		}
+	})
+}
+
+// modelClock is a model's time, which stands still but for waits.
+type modelClock struct {
+	now   time.Time
+	waits int
+}
+
+func (c *modelClock) Now() time.Time { return c.now }
+
+func (c *modelClock) Wait(ctx context.Context, until time.Time) error {
+	c.waits++
+	if until.After(c.now) {
+		c.now = until
+	}
+	return ctx.Err()
+}
+
+func (c *modelClock) Deadline(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
+
+func TestPacedClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2026, 11, 29, 10, 7, 30, 0, time.UTC)
+		model := &modelClock{now: start}
+		paced := newPacedClock(model, wallClock{}, 4)
+		began := time.Now()
+		if err := paced.Wait(t.Context(), start.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 15*time.Second || took > 15*time.Second+2*pace {
+			t.Errorf("a minute of the model took %s at speed 4, want 15s", took)
+		}
+		if got := paced.Now(); !got.Equal(start.Add(time.Minute)) {
+			t.Errorf("the model stands at %s", got)
+		}
+
+		// An order ends the wait; the model stands where it should at that time.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := paced.Wait(ctx, start.Add(time.Hour)); err == nil {
+			t.Error("the wait did not end with its context")
+		}
+		if gone := paced.Now().Sub(start) - time.Minute; gone < 3*time.Second || gone > 5*time.Second {
+			t.Errorf("the model went on by %s in a second at speed 4", gone)
+		}
+
+		// A process that was stopped for an hour goes on from where it was.
+		before := paced.Now()
+		time.Sleep(time.Hour)
+		if err := paced.Wait(t.Context(), before.Add(4*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got := paced.Now().Sub(before); got != 4*time.Second {
+			t.Errorf("the model leapt by %s", got)
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// scripted is a machine that gives prepared moves and takes down what it is told. It
+// refuses to be touched by two at once, as the real one would be broken by it.
+type scripted struct {
+	t       *testing.T
+	moves   []steps.Move
+	state   *steps.State
+	orders  []steps.Order
+	calls   []steps.CallDone
+	held    []string
+	refuse  *steps.RefusedOrder
+	touched chan struct{}
+}
+
+func newScripted(t *testing.T, moves ...steps.Move) *scripted {
+	doc := &runbook.Document{Name: "book"}
+	doc.Stages[0] = runbook.StagePlan{Stage: runbook.DeclareMode, Steps: []runbook.Step{
+		{Name: "declare", Confirm: &runbook.Confirm{Ask: "Which?", Modes: true, After: 20 * time.Second, Else: "undeclared"}},
+		{Name: "reason", Confirm: &runbook.Confirm{Ask: "Why?"}},
+	}}
+	return &scripted{t: t, moves: moves, state: &steps.State{Doc: doc, Begun: steps.Begun{Run: "RUN"}}, touched: make(chan struct{}, 1)}
+}
+
+func (m *scripted) touch() func() {
+	select {
+	case m.touched <- struct{}{}:
+	default:
+		m.t.Error("two goroutines use the machine at once")
+	}
+	return func() { <-m.touched }
+}
+
+func (m *scripted) Step(context.Context) (steps.Move, error) {
+	defer m.touch()()
+	if len(m.moves) == 0 {
+		return steps.Stop{Ending: steps.EndedClosed}, nil
+	}
+	move := m.moves[0]
+	m.moves = m.moves[1:]
+	return move, nil
+}
+
+func (m *scripted) Order(o steps.Order) error {
+	defer m.touch()()
+	m.orders = append(m.orders, o)
+	if m.refuse != nil {
+		return m.refuse
+	}
+	return nil
+}
+
+func (m *scripted) Called(d steps.CallDone) error {
+	defer m.touch()()
+	m.calls = append(m.calls, d)
+	return nil
+}
+
+func (m *scripted) HoldFor(cause, sentence string) error {
+	m.held = append(m.held, cause+": "+sentence)
+	return nil
+}
+
+func (m *scripted) State() *steps.State { return m.state }
+
+var approval = steps.Question{
+	Step: "warm",
+	Offers: []steps.Offer{
+		{Scope: steps.ScopePlan, Digest: "aaaaaaaaaaaa", Word: "approve"},
+		{Scope: steps.ScopeLadder, Digest: "bbbbbbbbbbbb", Word: "approve ladder"},
+	},
+}
+
+// attended drives a machine as if a person had been shown a question after line 10.
+func attended(t *testing.T, q steps.Question) (*driver, *scripted, *bytes.Buffer) {
+	said := &bytes.Buffer{}
+	m := newScripted(t)
+	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, terminal: &terminal{}, say: printableWriter{said}, actor: "ana"}
+	if key := questionKey(q); key != "" {
+		d.asked = asked{question: q, key: key, after: 10}
+	}
+	return d, m, said
+}
+
+func TestTypedLines(t *testing.T) {
+	confirm := steps.Question{Step: "reason", Asks: "Why?"}
+	modes := steps.Question{Step: "declare", Asks: "Which?", Modes: true, Else: "undeclared"}
+	tests := []struct {
+		name  string
+		asks  steps.Question
+		line  typedLine
+		order string // kind step digest text, "" for none
+		says  string
+	}{
+		{"the word", approval, typedLine{text: "approve", number: 11}, "approve warm aaaaaaaaaaaa ", ""},
+		{"a wider word", approval, typedLine{text: "Approve  Ladder", number: 11}, "approve warm bbbbbbbbbbbb ", ""},
+		{"typed ahead", approval, typedLine{text: "approve", number: 10}, "", "it was typed before the question appeared"},
+		// https://github.com/charmbracelet/bubbletea/issues/404
+		{"pasted", approval, typedLine{text: "approve", number: 11, burst: true}, "", "several lines came at once"},
+		{"yes is no word", approval, typedLine{text: "y", number: 11}, "", "not understood"},
+		{"more than the word", approval, typedLine{text: "approve stage now", number: 11}, "", "not understood"},
+		{"the word without a question", steps.Question{}, typedLine{text: "approve", number: 11}, "", "not understood"},
+		{"nothing", approval, typedLine{number: 11}, "", `type "approve" for this plan (aaaaaaaa)`},
+		{"hold at any time", steps.Question{}, typedLine{text: "hold the line", number: 1}, "hold   the line", ""},
+		{"hold typed ahead and pasted", approval, typedLine{text: "HOLD", number: 1, burst: true}, "hold   ", ""},
+		{"abort pasted", approval, typedLine{text: "abort too late", number: 1, burst: true}, "abort   too late", ""},
+		{"release pasted", approval, typedLine{text: "release", number: 11, burst: true}, "", "several lines came at once"},
+		{"skip", steps.Question{}, typedLine{text: "skip warm not wanted today"}, "skip warm  not wanted today", ""},
+		{"skip without a reason", steps.Question{}, typedLine{text: "skip warm"}, "", "refused: type skip STEP REASON"},
+		{"take", steps.Question{}, typedLine{text: "take no-retries"}, "take no-retries  ", ""},
+		{"take two", steps.Question{}, typedLine{text: "take a b"}, "", "refused: type take STEP"},
+		{"adopt", steps.Question{}, typedLine{text: "adopt origin.admission"}, "adopt origin.admission  ", ""},
+		{"put back", steps.Question{}, typedLine{text: "put-back origin.admission"}, "put-back origin.admission  ", ""},
+		{"note", steps.Question{}, typedLine{text: "note called the on-call of search"}, "note   called the on-call of search", ""},
+		{"help", approval, typedLine{text: "help"}, "", "skip STEP REASON"},
+		{"an answer", confirm, typedLine{text: "we lost a cell", number: 11}, "answer reason  we lost a cell", ""},
+		{"an answer by its word", confirm, typedLine{text: "answer abort was typed", number: 11}, "answer reason  abort was typed", ""},
+		{"an answer typed ahead", confirm, typedLine{text: "we lost a cell", number: 10}, "", "before the question appeared"},
+		{"an answer to nothing", steps.Question{}, typedLine{text: "answer 42"}, "", "nothing is asked that takes an answer"},
+		{"modes by number", modes, typedLine{text: "2, 1 2", number: 11}, "answer declare  cell-loss, synchronized-expiry", ""},
+		{"modes by name", modes, typedLine{text: "Hot-Shard", number: 11}, "answer declare  hot-shard", ""},
+		{"no such mode", modes, typedLine{text: "9", number: 11}, "", "there is no mode number 9, they run from 1 to 8"},
+		{"no mode", modes, typedLine{text: "cell loss", number: 11}, "", `"cell" is no mode`},
+		// https://github.com/kubernetes/kubernetes/issues/101695
+		{"escapes", approval, typedLine{text: "\x1b[2Japprove\u202e", number: 11}, "", `\x1b[2Japprove\u202e`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d, m, said := attended(t, test.asks)
+			if err := d.typed(test.line); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, o := range m.orders {
+				got += string(o.Kind) + " " + o.Step + " " + o.Digest + " " + o.Text
+				if o.By != "ana" {
+					t.Errorf("ordered by %q", o.By)
+				}
+			}
+			if got != test.order {
+				t.Errorf("ordered %q, want %q", got, test.order)
+			}
+			if !strings.Contains(said.String(), test.says) {
+				t.Errorf("said %q, want %q in it", said, test.says)
+			}
+			if strings.ContainsFunc(said.String(), hidden) {
+				t.Errorf("said something raw: %q", said)
+			}
+		})
+	}
+}
+
+func TestRefusedOrderIsSaid(t *testing.T) {
+	d, m, said := attended(t, steps.Question{})
+	m.refuse = &steps.RefusedOrder{Sentence: "nothing is held", Hint: "status"}
+	if err := d.typed(typedLine{text: "release"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "rewarm: refused: nothing is held\nrewarm: hint: status\n"; said.String() != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}
+
+// unattended drives a machine that nobody listens to.
+func unattended(t *testing.T, m *scripted) *driver {
+	return &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, say: &bytes.Buffer{}, actor: "ana"}
+}
+
+func TestUnheard(t *testing.T) {
+	soon := time.Millisecond
+	t.Run("an approval is not waited for", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: approval})
+			err := unattended(t, m).walk(t.Context())
+			if codeOf(err) != exitHeld || len(m.held) != 1 || !strings.HasPrefix(m.held[0], steps.CauseNoTerminal) {
+				t.Errorf("error %v, held %q", err, m.held)
+			}
+		})
+	})
+	t.Run("a question with a default is", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: steps.Question{Step: "declare", Asks: "Which?"}})
+			if err := unattended(t, m).walk(t.Context()); err != nil || m.held != nil {
+				t.Errorf("error %v, held %q", err, m.held)
+			}
+		})
+	})
+	t.Run("a question without one is not", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: steps.Question{Step: "reason", Asks: "Why?"}})
+			if err := unattended(t, m).walk(t.Context()); codeOf(err) != exitHeld {
+				t.Errorf("error %v", err)
+			}
+		})
+	})
+}
+
+func TestEndings(t *testing.T) {
+	for ending, want := range map[steps.Ending]exitCode{
+		steps.EndedClosed: exitDone, steps.EndedAborted: exitAborted, steps.EndedInterrupted: exitInterrupted,
+	} {
+		m := newScripted(t, steps.Stop{Ending: ending})
+		if got := codeOf(unattended(t, m).walk(t.Context())); got != want {
+			t.Errorf("ending %q gives exit code %d, want %d", ending, got, want)
+		}
+	}
+	m := newScripted(t, steps.Stop{Ending: steps.EndedInterrupted})
+	m.state.Begun.Through = "protect-origin"
+	if err := unattended(t, m).walk(t.Context()); err != nil {
+		t.Errorf("a walk that stops where it was told to: %v", err)
+	}
+}
+
+// TestMailEndsASleep: an order does not wait for the next poll.
+func TestMailEndsASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newScripted(t, steps.Wait{Until: time.Now().Add(time.Hour)}, steps.Wait{Until: time.Now().Add(time.Hour)})
+		d := unattended(t, m)
+		go func() {
+			time.Sleep(time.Second)
+			d.mail.post(interruption{"interrupt"})
+			time.Sleep(time.Second)
+			d.mail.post(steps.CallDone{Step: "freeze", OK: true})
+		}()
+		began := time.Now()
+		if err := d.walk(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("the walk took %s, want 2s", took)
+		}
+		if len(m.orders) != 1 || m.orders[0].Kind != steps.OrderInterrupt || len(m.calls) != 1 {
+			t.Errorf("orders %v, calls %v", m.orders, m.calls)
+		}
+	})
+}
+
+func TestMailThatCameBeforeASleep(t *testing.T) {
+	box := &mailbox{}
+	box.post(terminalGone{})
+	ctx, cancel := box.sleeping(t.Context())
+	defer cancel()
+	if ctx.Err() == nil {
+		t.Error("the sleep is not ended by mail that waits")
+	}
+	if items := box.take(); len(items) != 1 {
+		t.Errorf("took %v", items)
+	}
+}
+
+func TestTerminalGone(t *testing.T) {
+	d, _, _ := attended(t, approval)
+	d.mail.post(terminalGone{})
+	if err := d.deliver(); err != nil || d.terminal != nil || d.asked.key != "" {
+		t.Errorf("error %v, terminal %v, asked %q", err, d.terminal, d.asked.key)
+	}
+}
+
+func TestCodes(t *testing.T) {
+	tests := []struct {
+		err  error
+		want exitCode
+	}{
+		{nil, exitDone},
+		{errors.New("x"), exitError},
+		{usage(errors.New("x"), ""), exitUsage},
+		{errors.Join(errors.New("x"), fail(exitHeld, errors.New("y"), "")), exitHeld},
+		{runbook.Problems{{Message: "x"}}, exitUsage},
+		{context.Canceled, exitInterrupted},
+	}
+	for _, test := range tests {
+		if got := codeOf(test.err); got != test.want {
+			t.Errorf("%v gives %d, want %d", test.err, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mirrored takes what a mirror sends. While it is down it takes nothing.
+type mirrored struct {
+	mu    sync.Mutex
+	lines []string
+	down  bool
+	hangs bool
+}
+
+func (r *mirrored) put(ctx context.Context, lines [][]byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if r.down {
+		return errors.New("down")
+	}
+	for _, line := range lines {
+		r.lines = append(r.lines, string(line))
+	}
+	return nil
+}
+
+func (r *mirrored) set(down bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = down
+}
+
+func TestMirrorKeepsTheOrderOverAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &mirrored{down: true}
+		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+		var want []string
+		for i := range 1000 {
+			line := strconv.Itoa(i)
+			m.send([]byte(line))
+			want = append(want, line)
+			if i == 700 {
+				time.Sleep(10 * time.Second)
+				r.set(false)
+			}
+		}
+		m.close()
+		if !slices.Equal(r.lines, want) {
+			t.Errorf("%d lines arrived, or in another order", len(r.lines))
+		}
+	})
+}
+
+// TestMirrorNeverHoldsUpAWalk: neither a Redis that hangs nor one that stays away.
+func TestMirrorNeverHoldsUpAWalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &mirrored{hangs: true}
+		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+		began := time.Now()
+		for range 3 * mirrorRoom / 1024 {
+			m.send(make([]byte, 1024))
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("sending took %s", took)
+		}
+		if m.dropped == 0 || m.size > mirrorRoom {
+			t.Errorf("%d bytes are kept, %d lines dropped", m.size, m.dropped)
+		}
+		m.close()
+		if took := time.Since(began); took > mirrorLast {
+			t.Errorf("closing took %s", took)
+		}
+		m.send([]byte("late"))
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets this test binary be rewarm: scripts and tests with terminals and
+// signals run it as a process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"rewarm": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
+			bundled, err := filepath.Abs(filepath.Join("..", "..", "templates", "runbooks", "hot-key-collapse.yaml"))
+			env.Setenv("BUNDLED", bundled)
+			env.Setenv("ESC", "\x1b[2J\u009b31m\u202ex")
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":    scriptCode,
+			"plain":   scriptPlain,
+			"replace": scriptReplace,
+		},
+	})
+}
+
+// scriptCode runs a program and demands an exit code: code 3 rewarm lint book.yaml
+func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program argument...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scriptPlain demands that files hold nothing that a terminal would obey.
+func scriptPlain(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		text := ts.ReadFile(name)
+		if i := strings.IndexFunc(text, hidden); i >= 0 {
+			ts.Fatalf("%s holds %q at byte %d", name, text[i:min(len(text), i+8)], i)
+		}
+	}
+}
+
+// scriptReplace changes a file in place by a regular expression.
+func scriptReplace(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: replace REGEXP WITH FILE")
+	}
+	old := []byte(ts.ReadFile(args[2]))
+	changed := regexp.MustCompile(args[0]).ReplaceAll(old, []byte(args[1]))
+	if bytes.Equal(old, changed) {
+		ts.Fatalf("%s: nothing matches %s", args[2], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), changed, 0o600))
+}
