@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rewarm/rewarm/actions"
@@ -19,6 +20,9 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultUnreached, Sentence: err.Error(),
 			Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name}, ServerAt: m.serverNow()}, false)
 	}
+	if err := m.firstTake(ctx); err != nil {
+		return m.untaken(v, err)
+	}
 	live := read[c.Name]
 	if live.Raw != nil && len(*live.Raw) > longestRaw {
 		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultRefused, Cause: causeTooLong,
@@ -35,6 +39,30 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 		body.Owner = live.Meta.Owner
 	}
 	return m.write(KindPlanned, body, false)
+}
+
+// firstTake takes the command for a walk that began while Redis was away.
+func (m *Machine) firstTake(ctx context.Context) error {
+	if m.lease.Fence != 0 {
+		return nil
+	}
+	return m.take(ctx)
+}
+
+// untaken writes down that a walk without the command cannot flip yet. When another run
+// has taken it meanwhile, that ends the walk of this process.
+func (m *Machine) untaken(v MakePlan, err error) error {
+	var commanded *actions.Commanded
+	if errors.As(err, &commanded) {
+		return m.commandedBy(commanded)
+	}
+	body := &Settled{Target: v.Target, Result: ResultRefused, Sentence: err.Error(),
+		Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: v.Target.Control}, ServerAt: m.serverNow()}
+	var failure *actions.Failure
+	if errors.As(err, &failure) {
+		body.Cause, body.Hint = string(failure.Cause), failure.Hint
+	}
+	return m.write(KindSettled, body, false)
 }
 
 // readable shows a raw value of a control to a person.

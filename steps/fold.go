@@ -142,7 +142,7 @@ func (s *State) resumed(b *Resumed) {
 	s.idle()
 	s.Begun.Through = ""
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return slices.Contains(endsWithProcess, h.Cause) })
-	s.retries, s.away = map[Target]retry{}, retry{}
+	s.retries, s.away, s.refusing, s.refusal = map[Target]retry{}, retry{}, retry{}, nil
 	s.forgetPolls()
 }
 
@@ -293,6 +293,9 @@ func (s *State) settled(b *Settled) error {
 			return nil
 		}
 		s.backOff(b)
+		if refusesAll(b) {
+			s.refusing, s.refusal = s.refusing.again(s.LastAt), b
+		}
 		return nil
 	case ResultUnreached:
 		s.backOff(b)
@@ -303,6 +306,9 @@ func (s *State) settled(b *Settled) error {
 		return fmt.Errorf("unknown result %q of a flip", b.Result)
 	}
 	delete(s.retries, b.Target.key())
+	if b.Result == ResultApplied {
+		s.refusing, s.refusal = retry{}, nil
+	}
 	s.flipped(b)
 	return nil
 }
@@ -325,6 +331,16 @@ func (r retry) again(now time.Time) retry {
 // writes, rather than because the value had moved.
 func away(b *Settled) bool {
 	return b.Cause != string(actions.Moved) && b.Cause != string(actions.NotApplied)
+}
+
+// refusesAll reports whether a refusal is Redis' own, so that it meets every flip: no
+// memory, no disk, no rights. One flip then finds out for all.
+func refusesAll(b *Settled) bool {
+	switch b.Cause {
+	case string(actions.CommandLost), causeTooLong, causeLog:
+		return false
+	}
+	return away(b)
 }
 
 func (s *State) flipped(b *Settled) {

@@ -16,6 +16,7 @@ const (
 	causeInterrupted = "interrupted"
 	causeThrough     = "through"
 	causeRedis       = "redis"
+	causeRefusal     = "refusal"
 	causeExit        = "exit"
 	causeCommander   = "commander"
 	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
@@ -82,7 +83,25 @@ func (n *next) raiseHolds() Move {
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
 		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "wait: protections are tried again, releases wait")
 	}
+	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
+		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
+			strings.TrimPrefix(n.s.refusal.Hint+"; wait: they are tried again, releases wait", "; "))
+	}
 	return n.guardHolds()
+}
+
+// refusedBrakes names the protecting steps that are not done while Redis refuses to write.
+func (n *next) refusedBrakes() []string {
+	if n.s.refusal == nil {
+		return nil
+	}
+	var names []string
+	for step := range n.doc.Steps() {
+		if step.Stage.Protects() && step.Flip != nil && n.s.Step(step.Name).Phase == StepEntered {
+			names = append(names, step.Name)
+		}
+	}
+	return names
 }
 
 func (n *next) guardHolds() Move {
@@ -138,6 +157,8 @@ func (n *next) over(cause string) (string, bool) {
 	switch cause {
 	case causeRedis:
 		return "redis answers again", n.s.RedisDown == ""
+	case causeRefusal:
+		return "redis takes writes again", len(n.refusedBrakes()) == 0
 	case causeExit:
 		return "the exit holds", n.s.Recovered != nil && n.s.followExit().passesNow
 	}

@@ -93,9 +93,12 @@ func (m *Machine) State() *State { return m.state }
 func (m *Machine) Lease() actions.Lease { return m.lease }
 
 // Begin takes command of the service and writes the first record. It fails with
-// *actions.Commanded when another run commands; nothing is written then.
+// *actions.Commanded when another run commands, and with *actions.Failure when Redis
+// answers what only a person can mend; nothing is written then. A Redis that is away
+// keeps nobody from beginning: brakes have other ways, and the command is taken as
+// soon as it can be.
 func (m *Machine) Begin(ctx context.Context) error {
-	if err := m.take(ctx); err != nil {
+	if err := m.take(ctx); err != nil && !passes(err) {
 		return err
 	}
 	begun := m.c.Begun
@@ -118,7 +121,7 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	if state.Ending != "" {
 		return fmt.Errorf("run %s is %s and cannot be resumed; start a new run", state.Begun.Run, state.Ending)
 	}
-	if err := m.take(ctx); err != nil {
+	if err := m.take(ctx); err != nil && !passes(err) {
 		return err
 	}
 	m.state, m.c.Doc = state, state.Doc
@@ -160,6 +163,12 @@ func (s *State) found() []string {
 	return list
 }
 
+// passes reports whether a failure of Redis may pass by itself.
+func passes(err error) bool {
+	var failure *actions.Failure
+	return errors.As(err, &failure) && failure.Retry > 0
+}
+
 func (m *Machine) take(ctx context.Context) error {
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
@@ -179,6 +188,9 @@ func (m *Machine) renew(ctx context.Context) error {
 		return nil
 	}
 	m.renewAt = m.c.Clock.Now().Add(renewEvery)
+	if m.lease.Fence == 0 {
+		return m.retake(ctx)
+	}
 	exchange, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	lapsed, err := m.c.Controls.Renew(exchange, m.lease, m.state.raised())
 	cancel()
@@ -195,10 +207,14 @@ func (m *Machine) retake(ctx context.Context) error {
 	if err := m.take(ctx); !errors.As(err, &commanded) {
 		return nil // taken, or tried again at the next renewal
 	}
-	if err := m.HoldFor(causeCommander, commanded.Error()); err != nil {
+	return m.commandedBy(commanded)
+}
+
+func (m *Machine) commandedBy(other *actions.Commanded) error {
+	if err := m.HoldFor(causeCommander, other.Error()); err != nil {
 		return err
 	}
-	return commanded
+	return other
 }
 
 // lapsed: readers have fallen back to the dead man's value of these controls, so their

@@ -69,9 +69,14 @@ func (n *next) settle() Move {
 }
 
 // due reports whether a flip may be tried now; if not, when to wake for it.
-// While Redis cannot be reached, one flip finds out for all.
+// While Redis cannot be reached, one flip finds out for all; while it refuses to write,
+// each is tried once and then one finds out for all.
 func (n *next) due(t Target) bool {
-	at := later(n.s.retries[t.key()].at, n.s.away.at)
+	retry := n.s.retries[t.key()]
+	at := later(retry.at, n.s.away.at)
+	if retry.tries > 0 {
+		at = later(at, n.s.refusing.at)
+	}
 	if at.After(n.now) {
 		n.wake(at)
 		return false

@@ -18,12 +18,12 @@ import (
 //
 // Commands:
 //
-//	runbook [approve=manual] [through=STAGE] [calls=auto]   begins a run of the (completed) runbook below it
+//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down]   begins a run of the (completed) runbook below it
 //	probe NAME VALUE... | reason=R | frozen [after=D]       what a probe answers from now on
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
 //	prometheus up|down|skew=D
-//	redis down|up|lost|unanswered|refused|loses-data|set CONTROL=RAW|commander=RUN
+//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|set CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
 //	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
@@ -56,6 +56,8 @@ func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
 			through = arg.Vals[0]
 		case "calls":
 			w.autoCalls = true
+		case "redis":
+			w.redis.down = arg.Vals[0] == "down"
 		default:
 			d.Fatalf(t, "unknown argument %s", arg)
 		}
@@ -191,8 +193,10 @@ func (w *walker) setRedis(words []string, options map[string]string) error {
 	switch words[0] {
 	case "down", "up":
 		w.redis.down = words[0] == "down"
-	case "lost", "unanswered", "refused":
+	case "lost", "unanswered", "refused", "full":
 		w.redis.fault = words[0]
+	case "has-room":
+		w.redis.fault = ""
 	case "garbage":
 		w.redis.edit(words[1], "\xff\x00")
 	case "huge":

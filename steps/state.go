@@ -44,6 +44,8 @@ type State struct {
 	putBack   map[string]bool
 	retries   map[Target]retry
 	away      retry // Redis could not be reached; the zero retry when it could
+	refusing  retry // Redis refused to write anything; the zero retry once it has written
+	refusal   *Settled
 
 	polls     []*poll // the latest, oldest first
 	pollBase  int     // how many polls came before polls[0]

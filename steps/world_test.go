@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -140,23 +141,24 @@ func (w *world) signal(probe string) *signal {
 	return s
 }
 
-var rangeOf = regexp.MustCompile(`\[(\d+)s[\]:]`)
+var rangeOf = regexp.MustCompile(`\[(\d+)s([\]:])`)
 
 // window is the range that a query looks back over, 0 for an instant one.
 func (w *world) window(query string) time.Duration {
 	if known, ok := w.windows[query]; ok {
 		return known
 	}
-	var total time.Duration
+	var longest [2]time.Duration // of ranges, and of the subqueries around them
 	for _, m := range rangeOf.FindAllStringSubmatch(query, -1) {
 		n, err := strconv.Atoi(m[1])
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		total += time.Duration(n) * time.Second
+		i := strings.Count(m[2], ":")
+		longest[i] = max(longest[i], time.Duration(n)*time.Second)
 	}
-	w.windows[query] = total
-	return total
+	w.windows[query] = longest[0] + longest[1]
+	return w.windows[query]
 }
 
 // Poll answers as a Prometheus that scrapes every second would.
@@ -292,7 +294,7 @@ func (r *redisServer) versionAt(at time.Time) int64 {
 	return version
 }
 
-var errDown = &actions.Failure{Cause: actions.Unreachable, Sentence: "redis fake:6379 cannot be reached, nothing was sent"}
+var errDown = &actions.Failure{Cause: actions.Unreachable, Sentence: "redis fake:6379 cannot be reached, nothing was sent", Retry: time.Second}
 
 func (r *redisServer) Read(ctx context.Context, cs []*runbook.Control) (map[string]actions.Live, error) {
 	if r.down {
@@ -321,14 +323,16 @@ func (r *redisServer) Apply(ctx context.Context, l actions.Lease, p actions.Plan
 		r.w.t.Fatalf("flip of %s without its intent: %v", p.Control, err)
 	}
 	fault := r.fault
-	r.fault = ""
+	if fault != "full" {
+		r.fault = ""
+	}
 	unknown := actions.Outcome{Result: actions.Unknown, Cause: actions.NoAnswer, Sentence: "redis gave no answer: the time for it is over"}
 	switch {
 	case r.down:
 		return actions.Outcome{Result: actions.NotSent, Cause: actions.Unreachable, Sentence: errDown.Sentence}
 	case fault == "lost":
 		return unknown
-	case fault == "refused":
+	case fault == "refused", fault == "full":
 		return actions.Outcome{Result: actions.Refused, Cause: actions.OutOfMemory, Sentence: "redis is out of memory and refuses writes"}
 	}
 	o := r.Store.Apply(ctx, l, p, s)
