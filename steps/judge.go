@@ -88,10 +88,7 @@ func (n *next) expectDue(step *runbook.Step, flip *FlipState) time.Time {
 // unmetInTime: a failed release is undone unless the runbook says otherwise; what is
 // unknown only holds, and a protection stays.
 func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w Watch, t *track) Move {
-	otherwise := step.Otherwise
-	if otherwise == runbook.Unset && st.Awaiting != nil {
-		otherwise = runbook.Undo
-	}
+	otherwise := n.otherwise(step, st, flip)
 	if t.last.Verdict == probes.Fail {
 		switch {
 		case otherwise == runbook.Continue:
@@ -108,6 +105,20 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 	}
 	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
 		"wait, skip "+step.Name+" REASON, or abort")
+}
+
+// otherwise is what a failed expectation leads to. A flip that protects is never undone
+// without the runbook saying so, also where it stands in a release stage; what a restore
+// tightens is not undone at all.
+func (n *next) otherwise(step *runbook.Step, st *StepState, flip *FlipState) runbook.Otherwise {
+	protects := flip == nil || flip.Plan.Direction == runbook.Protecting
+	switch {
+	case protects && step.Restore != nil && step.Otherwise != runbook.Continue:
+		return runbook.Hold
+	case step.Otherwise == runbook.Unset && st.Awaiting != nil && !protects:
+		return runbook.Undo
+	}
+	return step.Otherwise
 }
 
 func (n *next) canUndo(step *runbook.Step, flip *FlipState) bool {

@@ -7,18 +7,17 @@ import (
 )
 
 // restore lifts what was really flipped, one at a time, and takes the calls back. What
-// brings a control back by tightening waits for nothing. What releases does not break
+// brings a control back by tightening waits for nothing, and is judged together. What releases does not break
 // into an exit that holds or may be about to: policy is restored after recovery, or when
 // the exit does not hold for another reason.
 func (n *next) restore(step *runbook.Step, st *StepState) Move {
-	if st.Awaiting != nil {
-		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
-	}
 	lift, more := n.s.nextLift(step)
-	if more && n.tightens(lift) {
+	if more && n.tightens(lift) && (st.Awaiting == nil || st.Awaiting.Plan.Direction == runbook.Protecting) {
 		return n.lift(step, st, lift)
 	}
 	switch {
+	case st.Awaiting != nil:
+		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
 	case n.s.followExit().counting():
 		return n.block("the exit is holding; lifting goes on when its intervals have passed")
 	case n.s.Recovered == nil && n.s.followExit().early():

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -281,8 +282,8 @@ func (w *walker) observedLine(b *Observed) string {
 func reasonsOf(findings []probes.Finding) string {
 	var list []string
 	for _, f := range findings {
-		if f.Verdict == probes.Unknown {
-			list = append(list, string(f.Reason))
+		if reason := string(f.Reason); f.Verdict == probes.Unknown && !slices.Contains(list, reason) {
+			list = append(list, reason)
 		}
 	}
 	return strings.Join(list, ",")
