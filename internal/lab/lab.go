@@ -29,6 +29,8 @@ type Options struct {
 	From time.Duration
 	// ScrapeEvery is the distance of samples, whole multiples of 50 ms; zero for a second.
 	ScrapeEvery time.Duration
+
+	begin time.Duration // of the model; zero for before the case
 }
 
 // Lab is the modelled service with Redis' protocol and Prometheus' HTTP

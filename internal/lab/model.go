@@ -119,13 +119,19 @@ type turn struct {
 	bypass      int // reads that go to the origin themselves
 }
 
-func newModel(p *params, seed uint64) *model {
+// newModel is the service at a time of the case, in the middle of what it did
+// until then: keys of all ages, and nothing has gone wrong.
+func newModel(p *params, seed uint64, at time.Duration) *model {
+	top := p.IdleShare
+	if at >= launch {
+		top = p.LaunchShare
+	}
 	m := &model{
 		p:            p,
 		life:         newLife(p),
 		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
-		tick:         ticks(burnIn),
-		reads:        newSchedule(p, p.IdleShare, nil),
+		tick:         ticks(at),
+		reads:        newSchedule(p, top, nil),
 		origin:       newOrigin(p),
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
 	}
@@ -134,7 +140,7 @@ func newModel(p *params, seed uint64) *model {
 	}
 	m.fleet = newFleet(p, m.rand.IntN)
 	m.fleet.start(untouched)
-	shares := groupShares(p, p.IdleShare)
+	shares := groupShares(p, top)
 	for i, c := range p.Cells {
 		m.cells[i] = m.newCell(c, shares)
 	}

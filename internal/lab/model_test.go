@@ -73,8 +73,8 @@ func TestNothingIsLost(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		m := newModel(small(), rapid.Uint64().Draw(t, "seed"))
-		m.tick = ticks(rapid.SampledFrom([]time.Duration{launch, launchLapses, cellLost, firstBulk}).Draw(t, "from")) - 10
+		begin := rapid.SampledFrom([]time.Duration{launch, launchLapses, cellLost, firstBulk}).Draw(t, "from")
+		m := newModel(small(), rapid.Uint64().Draw(t, "seed"), begin-500*time.Millisecond)
 		s := newPaper()
 		for range rapid.IntRange(1, 12).Draw(t, "flips") {
 			name := rapid.SampledFrom(names).Draw(t, "control")
@@ -101,9 +101,7 @@ func TestNothingIsLost(t *testing.T) {
 
 // The collapse adds up with all its keys, tick by tick.
 func TestTheCollapseAddsUp(t *testing.T) {
-	m := newModel(&catalog, 7)
-	m.tick = ticks(cellLost - time.Second)
-	m.reads = newSchedule(m.p, m.p.LaunchShare, m.reads)
+	m := newModel(&catalog, 7, cellLost-time.Second)
 	for m.time() < cellLost+2*time.Minute+30*time.Second {
 		m.step(untouched)
 		if err := m.check(); err != nil {
@@ -114,7 +112,7 @@ func TestTheCollapseAddsUp(t *testing.T) {
 
 // Arrivals do not wait for completions.
 func TestArrivalsAreOpen(t *testing.T) {
-	m := newModel(small(), 1)
+	m := newModel(small(), 1, caseBegins)
 	s := newPaper()
 	s.set("origin.admission", "0")
 	s.set("leaders.cell", "0")

@@ -35,7 +35,7 @@ func TestDocumentListsTheMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range newPage(newModel(small(), 1), noOverrides).families {
+	for _, f := range newPage(newModel(small(), 1, caseBegins), noOverrides).families {
 		if !strings.Contains(string(doc), "`"+f.name+"`") {
 			t.Errorf("docs/lab.md does not name %s", f.name)
 		}

@@ -26,6 +26,9 @@ func newWorld(o Options) (*world, error) {
 	if o.From == 0 {
 		o.From = caseOpens
 	}
+	if o.begin == 0 {
+		o.begin = burnIn
+	}
 	if o.ScrapeEvery == 0 {
 		o.ScrapeEvery = time.Second
 	}
@@ -36,8 +39,8 @@ func newWorld(o Options) (*world, error) {
 		return nil, fmt.Errorf("a lab is scraped in steps of %s, not every %s", tickLength, o.ScrapeEvery)
 	}
 	w := &world{
-		now:         o.Start.Add(burnIn - o.From),
-		model:       newModel(&catalog, o.Seed),
+		now:         o.Start.Add(o.begin - o.From),
+		model:       newModel(&catalog, o.Seed, o.begin),
 		scrapeEvery: o.ScrapeEvery,
 		source:      untouched,
 		overrides:   noOverrides,
