@@ -222,7 +222,6 @@ const (
 	DecisionUndo     Decision = "undo"
 	DecisionContinue Decision = "continue"
 	DecisionHarder   Decision = "harder brake"
-	DecisionDown     Decision = "step down"
 )
 
 // OwedBody says that a protecting step's expectation has not passed yet.

@@ -52,8 +52,12 @@ func (n *next) undo(step *runbook.Step) Move {
 // expectation is a measured fail.
 func (n *next) harder(step *runbook.Step) Move {
 	st := n.s.Step(step.Name)
-	if step.IfUnmet == nil || st.Harder || !n.unmet(step, st) {
+	if step.IfUnmet == nil || st.Harder || !st.Unmet && !n.unmet(step, st) {
 		return nil
+	}
+	if !st.Unmet {
+		w := n.s.expectWatch(step, st)
+		return n.decide(w, step, n.s.flipOf(step), DecisionHarder, n.s.track(w).last)
 	}
 	raw := actions.Encode(step.IfUnmet.To)
 	return n.brake(n.doc.Control(step.Flip.Control), Target{Step: step.Name, Purpose: PurposeHarder}, &raw)

@@ -62,9 +62,12 @@ func newState(begun *Begun) (*State, error) {
 		Doc: doc, Begun: *begun, Approve: begun.Approve,
 		steps: map[string]*StepState{}, controls: map[string]*ControlState{},
 		plans:  map[Target]*Planned{},
-		guards: map[string]bool{}, confirms: map[string]*ConfirmState{},
+		guards: map[string]bool{}, guardGates: map[string]runbook.Gate{}, confirms: map[string]*ConfirmState{},
 		baselines: map[string]float64{}, drifts: map[string]*Drifted{}, putBack: map[string]bool{},
 		retries: map[Target]retry{}, tracks: map[string]*track{},
+	}
+	for _, g := range doc.Guards {
+		s.guardGates[g.Name] = runbook.Gate{{g.Bound}}
 	}
 	for step := range doc.Steps() {
 		if step.Confirm != nil && step.Confirm.Modes && step.Stage.Protects() {
@@ -474,6 +477,8 @@ func (s *State) judged(b *Judged) {
 		st.Judged, st.Blind = true, true
 	case DecisionMet, DecisionContinue:
 		s.expectationEnded(st)
+	case DecisionHarder:
+		st.Unmet = true
 	case DecisionUndo:
 		s.voidStep(b.Step)
 		st.UndoneFor = b.Gate + ": " + sentences(probes.Judgement{Findings: b.Findings})

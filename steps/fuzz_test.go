@@ -9,10 +9,6 @@ import (
 	"github.com/rewarm/rewarm/audit"
 )
 
-var kinds = []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended, KindSettled,
-	KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual, KindOrdered, KindCalled,
-	KindConfirmed, KindRecovered, KindTorn, KindAborted, KindClosed}
-
 // FuzzDecodeBody: whatever stands in a log, decoding it is an answer or an error; and
 // what decodes is written as the same body again.
 func FuzzDecodeBody(f *testing.F) {

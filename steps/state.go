@@ -26,26 +26,27 @@ type State struct {
 	Broken    bool // the log goes on somewhere else than on its disk
 	RedisDown string
 
-	steps     map[string]*StepState
-	controls  map[string]*ControlState
-	plans     map[Target]*Planned
-	open      []*Intended // without an outcome, oldest first
-	flips     []*FlipState
-	approvals []*ApprovalState
-	holds     []*HoldState
-	guards    map[string]bool // breached
-	confirms  map[string]*ConfirmState
-	calls     []*CallState
-	baselines map[string]float64
-	aborting  *OrderedBody
-	toIdle    []string // controls that add load and go to their dead man's value before anything is released
-	stopping  bool     // after idling the walk stops, to be resumed
-	drifts    map[string]*Drifted
-	putBack   map[string]bool
-	retries   map[Target]retry
-	away      retry // Redis could not be reached; the zero retry when it could
-	refusing  retry // Redis refused to write anything; the zero retry once it has written
-	refusal   *Settled
+	steps      map[string]*StepState
+	controls   map[string]*ControlState
+	plans      map[Target]*Planned
+	open       []*Intended // without an outcome, oldest first
+	flips      []*FlipState
+	approvals  []*ApprovalState
+	holds      []*HoldState
+	guards     map[string]bool // breached
+	guardGates map[string]runbook.Gate
+	confirms   map[string]*ConfirmState
+	calls      []*CallState
+	baselines  map[string]float64
+	aborting   *OrderedBody
+	toIdle     []string // controls that add load and go to their dead man's value before anything is released
+	stopping   bool     // after idling the walk stops, to be resumed
+	drifts     map[string]*Drifted
+	putBack    map[string]bool
+	retries    map[Target]retry
+	away       retry // Redis could not be reached; the zero retry when it could
+	refusing   retry // Redis refused to write anything; the zero retry once it has written
+	refusal    *Settled
 
 	polls     []*poll // the latest, oldest first
 	pollBase  int     // how many polls came before polls[0]
@@ -82,6 +83,7 @@ type StepState struct {
 	Failed    *string
 	Owed      bool
 	Awaiting  *FlipState // a release whose expectation is not judged yet
+	Unmet     bool       // if_unmet was decided
 	Harder    bool       // if_unmet was taken
 	TargetAt  time.Time  // when the present rung or lift became the next one
 	Undoing   *FlipState // has to be put back

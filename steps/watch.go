@@ -247,7 +247,7 @@ func (s *State) watch(step *runbook.Step, id string, gate runbook.Gate) Watch {
 
 func (s *State) guardWatch(g *runbook.Guard) Watch {
 	d := s.Doc.Defaults
-	return Watch{ID: g.Name, Gate: runbook.Gate{{g.Bound}}, Every: d.Every, Passes: g.Passes, StaleAfter: d.StaleAfter}
+	return Watch{ID: g.Name, Gate: s.guardGates[g.Name], Every: d.Every, Passes: g.Passes, StaleAfter: d.StaleAfter}
 }
 
 const exitID = "exit"
