@@ -54,8 +54,6 @@ func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
 			w.approve = ApproveMode(arg.Vals[0])
 		case "through":
 			through = arg.Vals[0]
-		case "redis":
-			w.redis.down = true
 		case "calls":
 			w.autoCalls = true
 		case "redis":
