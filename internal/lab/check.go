@@ -76,7 +76,7 @@ func (m *model) checkCells() error {
 	for _, c := range m.cells {
 		leaders := 0
 		for i, g := range c.groups {
-			leaders += g.cold + g.early
+			leaders += g.coldLeaders + g.earlyLeaders
 			if err := g.check(); err != nil {
 				return fmt.Errorf("%s, group %d: %w", c.name, i, err)
 			}
@@ -89,12 +89,12 @@ func (m *model) checkCells() error {
 }
 
 func (g *group) check() error {
-	for _, n := range []int{g.fresh, g.pool.early.old, g.pool.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.cold, g.early, g.fetching, g.following, g.retries.waiting} {
+	for _, n := range []int{g.fresh, g.early.old, g.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.coldLeaders, g.earlyLeaders, g.fetching, g.following, g.retries.waiting} {
 		if n < 0 {
 			return fmt.Errorf("a count is negative: %+v", *g.pool)
 		}
 	}
-	if n := g.fresh + g.pool.early.len() + g.lapsed.len() + g.bare; n != g.keys {
+	if n := g.fresh + g.early.len() + g.lapsed.len() + g.bare; n != g.keys {
 		return fmt.Errorf("%d keys, but %d have a place", g.keys, n)
 	}
 	following := 0

@@ -82,10 +82,10 @@ func (e *entrance) pass(b batch, edge *apportion, readers *carry) (inside, atEdg
 func (e *entrance) leaders(c *cell, g *group, i, j int) {
 	t := &g.turn
 	if t.cold > 0 {
-		led := g.cold + t.cold
+		led := g.coldLeaders + t.cold
 		b := batch{kind: coldRefresh, cell: i, group: j, n: t.cold, readers: t.readers}
 		inside, edge, door := e.pass(b, &e.edge[leaderClass], &g.readerPart)
-		g.cold += inside.n
+		g.coldLeaders += inside.n
 		c.leaders += inside.n
 		lost := g.followPart.split(t.joining, ratio(edge.n+door.n, led))
 		byEdge := g.edgePart.split(lost, ratio(edge.n, edge.n+door.n))
@@ -96,7 +96,7 @@ func (e *entrance) leaders(c *cell, g *group, i, j int) {
 	e.m.join(g, t.joining)
 	if t.early > 0 {
 		inside, _, _ := e.pass(batch{kind: earlyRefresh, cell: i, group: j, n: t.early}, &e.edge[leaderClass], &g.readerPart)
-		g.early += inside.n
+		g.earlyLeaders += inside.n
 		c.leaders += inside.n
 	}
 }
@@ -157,5 +157,5 @@ func (m *model) startPrewarm(tokens int) {
 
 // unfetched are the cold keys that neither prewarm nor a leader is fetching.
 func (g *group) unfetched() int {
-	return g.pool.cold() - g.fetching - distinct(g.pool.cold(), g.cold)
+	return g.cold() - g.fetching - distinct(g.cold(), g.coldLeaders)
 }

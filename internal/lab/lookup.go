@@ -56,20 +56,20 @@ func (m *model) lookUpGroup(c *cell, g *group, n int) {
 	if n == 0 {
 		return
 	}
-	cold := g.coldPart.split(n, ratio(g.pool.cold(), g.keys))
+	cold := g.coldPart.split(n, ratio(g.cold(), g.keys))
 	local := m.localShare(g, n)
 	hits := n - cold
 	m.end(fresh, hits)
-	due := g.earlyPart.split(hits, ratio(g.pool.early.len(), g.warm()))
-	stale := g.stalePart.split(cold, ratio(g.usable(), g.pool.cold()))
+	due := g.earlyPart.split(hits, ratio(g.early.len(), g.warm()))
+	stale := g.stalePart.split(cold, ratio(g.usable(), g.cold()))
 	m.serveStale(g, stale, g.usable())
 	absorbed := g.localPart.split(hits+stale, local)
 	c.countLookups(hits, stale, cold-stale, absorbed)
 
 	g.turn.blocked = cold - stale
 	g.turn.demand = g.turn.blocked + int(float64(stale)*(1-local)+0.5)
-	g.turn.wantCold = wanted(g.turn.demand, g.pool.cold(), m.domains(), g.cold, &g.wantCold)
-	g.turn.wantEarly = wanted(due, g.pool.early.len(), m.domains(), g.early, &g.wantEarly)
+	g.turn.wantCold = wanted(g.turn.demand, g.cold(), m.domains(), g.coldLeaders, &g.wantCold)
+	g.turn.wantEarly = wanted(due, g.early.len(), m.domains(), g.earlyLeaders, &g.wantEarly)
 }
 
 // countLookups counts the lookups that reached the cell; the processes' local
@@ -177,9 +177,9 @@ func (m *model) assign(g *group) {
 	t.readers = min(t.cold, g.leadPart.split(t.cold, ratio(t.blocked, t.demand)), t.blocked)
 	rest := t.blocked - t.readers
 	unled := rest
-	if g.cold+t.cold > 0 {
-		places := float64(g.pool.cold() * m.domains())
-		free := max(0, places-float64(g.cold)) / places
+	if g.coldLeaders+t.cold > 0 {
+		places := float64(g.cold() * m.domains())
+		free := max(0, places-float64(g.coldLeaders)) / places
 		unled = g.unledPart.split(rest, free*(1-ratio(t.cold, t.wantCold)))
 	}
 	t.joining = rest - unled

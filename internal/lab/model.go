@@ -92,11 +92,12 @@ type cell struct {
 // group is the keys of one popularity in one cell, and the reads that wait for them.
 type group struct {
 	*pool
-	cold, early int   // refreshes on their way, by leaders
-	fetching    int   // and by prewarm
-	followers   []int // ring by tick of joining
-	following   int
-	retries     retries
+	coldLeaders  int   // refreshes on their way, of cold keys by leaders,
+	earlyLeaders int   // of fresh keys by leaders,
+	fetching     int   // and by prewarm
+	followers    []int // reads that wait for a leader, ring by tick of joining
+	following    int   // sum of followers
+	retries      retries
 
 	// What is left over from splitting this group's counts.
 	routedPart, coldPart, earlyPart, stalePart, localPart    carry

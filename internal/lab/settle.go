@@ -17,11 +17,14 @@ func (m *model) complete(b batch, age int) {
 		m.settleCold(c, g, b.n)
 	case earlyRefresh:
 		c.leaders -= b.n
-		g.early -= b.n
-		g.renew(g.pool.early.takeYoung(distinct(g.pool.early.len(), b.n)), m.second(), m.life, m.rand.IntN)
+		g.earlyLeaders -= b.n
+		g.renew(g.early.takeYoung(distinct(g.early.len(), b.n)), m.second(), m.life, m.rand.IntN)
 	case prewarm:
 		g.fetching -= b.n
 		m.warm(g, b.n)
+		if g.cold() == 0 {
+			m.answerFollowers(g, 1)
+		}
 	}
 }
 
@@ -29,12 +32,12 @@ func (m *model) complete(b batch, age int) {
 // have asked for the same key; it is warmed once, and every follower of it has
 // its value.
 func (m *model) settleCold(c *cell, g *group, n int) {
-	asked := distinct(g.pool.cold(), g.cold)
-	warmed := m.warm(g, distinct(g.pool.cold(), n))
+	asked := distinct(g.cold(), g.coldLeaders)
+	warmed := m.warm(g, distinct(g.cold(), n))
 	c.leaders -= n
-	g.cold -= n
+	g.coldLeaders -= n
 	share := 1.0
-	if asked > 0 && g.pool.cold() > 0 {
+	if asked > 0 && g.cold() > 0 {
 		share = ratio(warmed, asked)
 	}
 	m.answerFollowers(g, share)
@@ -83,10 +86,10 @@ func (m *model) giveUp(b batch, age int) {
 	g := c.groups[b.group]
 	switch b.kind {
 	case coldRefresh:
-		g.cold -= b.n
+		g.coldLeaders -= b.n
 		c.leaders -= b.n
 	case earlyRefresh:
-		g.early -= b.n
+		g.earlyLeaders -= b.n
 		c.leaders -= b.n
 	case prewarm:
 		g.fetching -= b.n
