@@ -101,6 +101,13 @@ func (m *Machine) apply(ctx context.Context, v ApplyFlip) error {
 func (m *Machine) settle(ctx context.Context, open *Intended) error {
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
+	var commanded *actions.Commanded
+	switch err := m.firstTake(ctx); {
+	case errors.As(err, &commanded):
+		return m.commandedBy(commanded)
+	case err != nil:
+		return m.outcome(ctx, open, actions.Outcome{Sentence: err.Error()})
+	}
 	o := m.c.Controls.Settle(ctx, m.lease, open.Plan)
 	if o.Lease != nil {
 		m.lease = *o.Lease

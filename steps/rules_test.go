@@ -18,7 +18,7 @@ import (
 //
 // Commands:
 //
-//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down][redis=down]   begins a run of the (completed) runbook below it
+//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down]   begins a run of the (completed) runbook below it
 //	probe NAME VALUE... | reason=R | frozen [after=D]       what a probe answers from now on
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
