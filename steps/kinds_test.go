@@ -1,0 +1,84 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/probes"
+)
+
+// TestKindsAreDocumented compares the tables of docs/audit-log.md with the JSON keys of
+// the bodies, in both directions.
+func TestKindsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "audit-log.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := documentedKeys(string(page[strings.Index(string(page), "## Kinds"):]))
+	want := map[string][]string{
+		"target": jsonKeys(Target{}), "plan": append(jsonKeys(actions.Plan{}), "before_base64"), "covers": jsonKeys(Change{}),
+		"overrides": jsonKeys(Override{}), "gates": jsonKeys(GateSeen{}), "findings": jsonKeys(probes.Finding{}),
+		"answers": jsonKeys(probes.Answer{}), "ask": jsonKeys(probes.Ask{}), "readings": jsonKeys(probes.Reading{}),
+		"propagation": jsonKeys(probes.Propagation{}),
+		KindManual:    nil, KindTorn: {"offset", "length", "sha256"},
+	}
+	for _, kind := range []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended,
+		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindOrdered, KindCalled,
+		KindConfirmed, KindRecovered, KindAborted, KindClosed} {
+		want[kind] = jsonKeys(newBody(kind))
+	}
+	want[KindSettled] = append(want[KindSettled], jsonKeys(settledJSON{})...)
+	want[KindDrifted] = append(want[KindDrifted], jsonKeys(driftedJSON{})...)
+	for name, keys := range want {
+		slices.Sort(keys)
+		got := documented[name]
+		slices.Sort(got)
+		if !slices.Equal(slices.Compact(keys), got) {
+			t.Errorf("docs/audit-log.md gives %s the keys %v, its body has %v", name, got, keys)
+		}
+	}
+}
+
+var (
+	nameCell = regexp.MustCompile("^\\| `([a-z_]+)` \\|")
+	keyWord  = regexp.MustCompile("`([a-z0-9_]+)`")
+)
+
+// documentedKeys reads the last cell of every row that begins with a name.
+func documentedKeys(text string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		name := nameCell.FindStringSubmatch(line)
+		if name == nil || all[name[1]] != nil {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(line), "|"), "|")
+		keys := regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(cells[len(cells)-1], "")
+		all[name[1]] = []string{}
+		for _, key := range keyWord.FindAllStringSubmatch(keys, -1) {
+			all[name[1]] = append(all[name[1]], key[1])
+		}
+	}
+	return all
+}
+
+func jsonKeys(body any) []string {
+	kind := reflect.TypeOf(body)
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	var keys []string
+	for i := range kind.NumField() {
+		tag := strings.Split(kind.Field(i).Tag.Get("json"), ",")[0]
+		if tag != "" && tag != "-" {
+			keys = append(keys, tag)
+		}
+	}
+	return keys
+}
