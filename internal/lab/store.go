@@ -87,10 +87,12 @@ func (q *querier) Close() error {
 }
 
 func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
-	set := &seriesSet{store: q.store, at: -1, from: q.store.from(hints)}
-	for _, s := range q.candidates(matchers) {
+	from := q.store.from(hints)
+	candidates := q.candidates(matchers)
+	set := &seriesSet{found: make([]stored, 0, len(candidates)), at: -1}
+	for _, s := range candidates {
 		if matches(s.labels, matchers) {
-			set.found = append(set.found, s)
+			set.found = append(set.found, stored{store: q.store, series: s, from: from})
 		}
 	}
 	return set
@@ -147,10 +149,8 @@ func (q *querier) LabelNames(context.Context, *storage.LabelHints, ...*labels.Ma
 }
 
 type seriesSet struct {
-	store *store
-	found []*series
+	found []stored
 	at    int
-	from  int // the first scrape to give
 }
 
 func (s *seriesSet) Next() bool {
@@ -158,23 +158,30 @@ func (s *seriesSet) Next() bool {
 	return s.at < len(s.found)
 }
 
-func (s *seriesSet) At() storage.Series                { return stored{s.store, s.found[s.at], s.from} }
+func (s *seriesSet) At() storage.Series                { return &s.found[s.at] }
 func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 
-// stored is one series as the engine sees it.
+// stored is one series as the engine sees it. It comes with its first iterator,
+// the only one that most queries need.
 type stored struct {
 	store  *store
 	series *series
-	from   int
+	from   int // the first scrape to give
+	first  samples
+	taken  bool
 }
 
-func (s stored) Labels() labels.Labels { return s.series.labels }
+func (s *stored) Labels() labels.Labels { return s.series.labels }
 
-func (s stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
+func (s *stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	it, ok := reuse.(*samples)
 	if !ok {
-		it = &samples{}
+		it = &s.first
+		if s.taken {
+			it = &samples{}
+		}
+		s.taken = true
 	}
 	*it = samples{store: s.store, values: s.series.values, next: max(s.series.born, s.from), end: s.store.scrapes}
 	return it
