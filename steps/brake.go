@@ -142,7 +142,7 @@ func (n *next) idle() Move {
 		raw := actions.Encode(*c.DeadMan)
 		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
 		if n.s.retries[t.key()].tries >= idleTries && (n.s.aborting != nil || n.s.stopping) {
-			return Write{Kind: KindDrifted, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
+			return Write{Kind: KindDrifted, Durable: true, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
 				Direction: runbook.Protecting, Decision: DriftDeadMan}}
 		}
 		if move := n.brake(c, t, &raw); move != nil {

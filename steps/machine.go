@@ -287,6 +287,7 @@ func (m *Machine) writeAs(actor string, kind Kind, body any, durable bool) error
 }
 
 func (m *Machine) append(actor string, kind Kind, body any, durable bool) (audit.Record, error) {
+	shorten(body)
 	put := m.c.Journal.Append
 	if durable {
 		put = m.c.Journal.Commit

@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
@@ -20,10 +22,16 @@ func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
 	changed, down := m.readControls(ctx)
 	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation, Redis: down}
+	for i := range body.Answers {
+		shortenAnswer(&body.Answers[i])
+	}
 	body.Controls, body.ControlsBase64 = changed.split()
 	m.state.LastAt = m.c.Clock.Now()
 	m.state.observed(body)
 	body.Gates = m.state.gatesSeen()
+	for i := range body.Gates {
+		body.Gates[i].Findings = shortFindings(body.Gates[i].Findings)
+	}
 	for _, part := range split(body) {
 		record, err := m.append(m.actor(), KindObserved, part, false)
 		if err != nil {
@@ -104,43 +112,66 @@ func (s *State) gatesSeen() []GateSeen {
 
 // split cuts a poll into parts that fit into one record each.
 func split(o *Observed) []*Observed {
-	parts := []*Observed{o}
 	if size(o) <= audit.MaxBody {
-		return parts
+		return []*Observed{o}
 	}
 	first := *o
-	first.Answers, first.Gates = nil, nil
-	parts = []*Observed{&first}
-	room := audit.MaxBody - size(&first)
-	part := func(n int) *Observed {
-		if n > room {
-			next := &Observed{At: o.At, OffsetMS: o.OffsetMS, Redis: o.Redis}
-			parts = append(parts, next)
-			room = audit.MaxBody - size(next)
-		}
-		room -= n
-		return parts[len(parts)-1]
+	first.Answers, first.Gates, first.Controls, first.ControlsBase64 = nil, nil, nil, nil
+	s := splitter{whole: o, parts: []*Observed{&first}, room: audit.MaxBody - size(&first)}
+	for _, name := range slices.Sorted(maps.Keys(o.Controls)) {
+		p := s.part(size(name) + size(o.Controls[name]))
+		p.Controls = with(p.Controls, name, o.Controls[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.ControlsBase64)) {
+		p := s.part(size(name) + size(o.ControlsBase64[name]))
+		p.ControlsBase64 = with(p.ControlsBase64, name, o.ControlsBase64[name])
 	}
 	for _, a := range o.Answers {
-		p := part(size(a) + 1)
+		p := s.part(size(a))
 		p.Answers = append(p.Answers, a)
 	}
 	for _, g := range o.Gates {
-		p := part(size(g) + 1)
+		p := s.part(size(g))
 		p.Gates = append(p.Gates, g)
 	}
-	for _, p := range parts[:len(parts)-1] {
+	for _, p := range s.parts[:len(s.parts)-1] {
 		p.More = true
 	}
-	return parts
+	return s.parts
 }
 
-// size is the length of a body in the log. A body that cannot be written is reported
-// when it is written.
-func size(body any) int {
-	b, err := json.Marshal(body)
+// splitter fills one part after another.
+type splitter struct {
+	whole *Observed
+	parts []*Observed
+	room  int // bytes that are left in the last part
+}
+
+// part gives the part that has room for n more bytes.
+func (s *splitter) part(n int) *Observed {
+	if n > s.room {
+		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Redis: s.whole.Redis}
+		s.parts = append(s.parts, next)
+		s.room = audit.MaxBody - size(next)
+	}
+	s.room -= n
+	return s.parts[len(s.parts)-1]
+}
+
+func with[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
+}
+
+// size is about what a value takes in the log, rather more than less. A body that cannot
+// be written is reported when it is written.
+func size(v any) int {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return 0
 	}
-	return len(b) + 32
+	return len(b) + 64
 }
