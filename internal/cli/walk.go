@@ -225,11 +225,16 @@ func (w *walk) show(record audit.Record, body any) {
 	}
 }
 
-// commandError gives the answer of another commander its way out.
+// commandError gives the answer of another commander, or of a Redis that a walk cannot
+// begin with, its way out.
 func commandError(err error) error {
 	var other *actions.Commanded
 	if errors.As(err, &other) {
 		return fail(exitCommanded, err, "agree with whoever walks it; its lease ends "+actions.LeaseTime.String()+" after its process")
+	}
+	var unusable *actions.Failure
+	if errors.As(err, &unusable) && unusable.Hint != "" {
+		return fail(exitError, err, unusable.Hint)
 	}
 	return err
 }
@@ -251,7 +256,7 @@ const leave = 2 * time.Second
 func (w *walk) drive(ctx context.Context, person *terminal) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals, stop := interrupts()
+	signals, stop := w.p.where.interrupts()
 	defer stop()
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user}
 	if person != nil {
