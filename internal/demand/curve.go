@@ -49,12 +49,18 @@ func (c Curve) interpolated(load, knee Number) Number {
 	return before.Goodput
 }
 
-// startsBelow gives the first measured load when it is not beyond the knee.
-func (c Curve) startsBelow(knee Number) (Number, bool) {
-	if len(c.Measured) == 0 {
-		return Number{}, false
+// fits refuses points that contradict the knee.
+func (c Curve) fits(knee Number) error {
+	for _, point := range c.Measured {
+		if !point.Load.above(knee) {
+			return wrong("leave it out, or lower --knee", "the load %s is not beyond the knee of %s", point.Load.Exact(), knee.Exact())
+		}
+		if point.Goodput.above(knee) {
+			return wrong("raise --knee to where goodput stops growing",
+				"a goodput of %s is more than at the knee of %s", point.Goodput.Exact(), knee.Exact())
+		}
 	}
-	return c.Measured[0].Load, !c.Measured[0].Load.above(knee)
+	return nil
 }
 
 const pointsHint = "write LOAD=GOODPUT pairs with rising loads, such as 8400=2800,16800=1700"

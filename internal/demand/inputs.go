@@ -140,9 +140,5 @@ func (in Inputs) check() error {
 		return named("domains", wrong("write --domains "+in.Processes.decimal(0)+" or less, or more --processes",
 			"%s domains cannot be made of %s processes", in.Domains.Exact(), in.Processes.Exact()))
 	}
-	if at, below := in.Curve.startsBelow(in.Knee); below {
-		return named("goodput-curve", wrong("leave it out, or lower --knee",
-			"the load %s is not beyond the knee of %s", at.Exact(), in.Knee.Exact()))
-	}
-	return nil
+	return named("goodput-curve", in.Curve.fits(in.Knee))
 }

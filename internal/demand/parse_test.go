@@ -53,6 +53,7 @@ func TestBadInputNamesTheWayOut(t *testing.T) {
 		{"goodput-curve", "8400=2800,8400=1", `"8400" is not above the one before it`, "rising loads"},
 		{"goodput-curve", "8400=8401", "a goodput of 8,401 is more than its load of 8,400", "rising loads"},
 		{"goodput-curve", "4200=4200", "4,200 is not beyond the knee of 4,200", "lower --knee"},
+		{"goodput-curve", "8400=5000", "a goodput of 5,000 is more than at the knee of 4,200", "raise --knee"},
 		{"goodput-curve", "x=1", `"x" is not a number`, "write digits"},
 		{"reads", "\x1b[2J", `"\x1b[2J" is not a number`, "write digits"},
 	} {
