@@ -47,7 +47,7 @@ func (p *program) rootCommand() *cobra.Command {
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(),
-		p.runsCommand(), p.statusCommand(), p.labCommand(), p.auditCommand(), p.versionCommand(),
+		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.labCommand(), p.auditCommand(), p.versionCommand(),
 	)
 	return root
 }
