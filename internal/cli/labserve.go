@@ -50,7 +50,7 @@ func (p *program) labServe(ctx context.Context, options lab.ServeOptions) error 
 	options.RedisURL, options.Clock, options.Speed = p.settings.redis, p.clock, speed
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals, stop := interrupts()
+	signals, stop := p.where.interrupts()
 	defer stop()
 	server, err := lab.Serve(ctx, options)
 	if err != nil {

@@ -31,10 +31,12 @@ type surroundings struct {
 	user   string
 	pid    int
 	random io.Reader
+	// interrupts gives the signals that stop a walk, by name, and a way to stop watching.
+	interrupts func() (<-chan string, func())
 }
 
 func thisMachine() surroundings {
-	return surroundings{getenv: os.Getenv, host: hostName(), user: userName(), pid: os.Getpid(), random: rand.Reader}
+	return surroundings{getenv: os.Getenv, host: hostName(), user: userName(), pid: os.Getpid(), random: rand.Reader, interrupts: interrupts}
 }
 
 func hostName() string {
