@@ -72,11 +72,15 @@ func outcomeOf(err error) Outcome {
 }
 
 func outcomeCommanded(c *Commanded) Outcome {
-	return Outcome{
+	o := Outcome{
 		Result: Refused, Cause: CommandLost, Commander: c,
 		Sentence: "nothing was changed, this run does not command: " + c.Error(),
 		Hint:     "whoever commands decides; take the command again when that run is gone",
 	}
+	if c.Run == "" {
+		o.Hint = "redis has lost the lease, as after a restart without its data; take the command again"
+	}
+	return o
 }
 
 // value shows a raw value, or that there is none.

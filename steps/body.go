@@ -112,6 +112,7 @@ type Observed struct {
 	Controls    map[string]*string  `json:"controls,omitempty"` // raw values that changed since the last poll
 	// ControlsBase64 has those of them that are not UTF-8.
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
+	Lost           []string          `json:"lost,omitempty"`  // controls of this run that Redis has lost, meta and all
 	Redis          string            `json:"redis,omitempty"` // why Redis could not be read
 	More           bool              `json:"more,omitempty"`
 }
@@ -257,6 +258,11 @@ const (
 	DriftShared  DriftDecision = "shared"
 	DriftHolds   DriftDecision = "holds releases"
 	DriftPutBack DriftDecision = "put back"
+	// DriftEnded is a value that somebody else has put back.
+	DriftEnded DriftDecision = "ended"
+	// DriftLost is a brake that Redis lost with its data: nobody decided that, so it is put
+	// back at once.
+	DriftLost DriftDecision = "lost by redis, put back"
 	// DriftDeadMan leaves a control that cannot be idled to its dead man's value.
 	DriftDeadMan DriftDecision = "left to its dead man's value"
 	// DriftLapsed is a dead man's value that took over while this run could not renew.

@@ -177,7 +177,7 @@ func (s *State) observed(b *Observed) {
 		s.baseline(&b.Answers[i])
 	}
 	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
-	s.RedisDown = b.Redis
+	s.RedisDown, s.lost = b.Redis, b.Lost
 	if b.Redis == "" {
 		s.away = retry{}
 	}
@@ -549,8 +549,11 @@ func (s *State) drifted(b *Drifted) {
 	switch b.Decision {
 	case DriftHolds:
 		s.drifts[b.Control] = b
-	case DriftPutBack:
+	case DriftPutBack, DriftLost:
 		s.putBack[b.Control] = true
+	case DriftEnded:
+		delete(s.drifts, b.Control)
+		delete(s.putBack, b.Control)
 	case DriftLapsed:
 		s.idle()
 	case DriftDeadMan:

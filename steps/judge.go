@@ -170,15 +170,22 @@ func (n *next) drift() Move {
 	for i := range n.doc.Controls {
 		c := &n.doc.Controls[i]
 		state := n.s.Control(c.Name)
-		if !state.Ours || equalRaw(state.Raw, state.Expected) || n.s.openIntent(c.Name) != nil {
-			continue
-		}
-		if d := n.s.drifts[c.Name]; d != nil && equalRaw(d.Found, state.Raw) || n.s.putBack[c.Name] {
+		if !state.Ours || n.s.openIntent(c.Name) != nil || n.s.putBack[c.Name] || n.agreed(c, state) {
 			continue
 		}
 		return Write{Kind: KindDrifted, Durable: true, Body: n.s.driftOf(c, state)}
 	}
 	return nil
+}
+
+// agreed reports whether nothing is to be said about the value of a control: it is the
+// one that is expected, or another that a person has been told of.
+func (n *next) agreed(c *runbook.Control, state *ControlState) bool {
+	told := n.s.drifts[c.Name]
+	if told == nil || n.s.hasLost(c.Name) {
+		return equalRaw(state.Raw, state.Expected)
+	}
+	return equalRaw(state.Raw, told.Found)
 }
 
 // recovered writes down that the exit has held for its intervals.

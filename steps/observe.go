@@ -20,8 +20,8 @@ func (m *Machine) serverNow() time.Time { return m.c.Clock.Now().Add(m.state.off
 // gate judges it once; what it keeps is what a fold of the records gives.
 func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
-	changed, down := m.readControls(ctx)
-	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation, Redis: down}
+	changed, lost, down := m.readControls(ctx)
+	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation, Lost: lost, Redis: down}
 	for i := range body.Answers {
 		shortenAnswer(&body.Answers[i])
 	}
@@ -60,9 +60,9 @@ func (s *State) observedAt(r audit.Record) {
 	s.polls[len(s.polls)-1].seenAt = r.At
 }
 
-// readControls gives the raw values that are not what the state knows, and why Redis
-// could not be read.
-func (m *Machine) readControls(ctx context.Context) (rawValues, string) {
+// readControls gives the raw values that are not what the state knows, the controls of
+// this run that Redis has lost, and why Redis could not be read.
+func (m *Machine) readControls(ctx context.Context) (changed rawValues, lost []string, down string) {
 	all := make([]*runbook.Control, len(m.c.Doc.Controls))
 	for i := range m.c.Doc.Controls {
 		all[i] = &m.c.Doc.Controls[i]
@@ -71,16 +71,19 @@ func (m *Machine) readControls(ctx context.Context) (rawValues, string) {
 	defer cancel()
 	read, err := m.c.Controls.Read(ctx, all)
 	if err != nil {
-		return nil, audit.Cut(err.Error(), 512)
+		return nil, nil, audit.Cut(err.Error(), 512)
 	}
-	changed := rawValues{}
+	changed = rawValues{}
 	for _, c := range all {
 		known := m.state.Control(c.Name)
 		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[c.Name] = raw
 		}
+		if live := read[c.Name]; known.Ours && known.Expected != nil && live.Raw == nil && live.Meta == nil {
+			lost = append(lost, c.Name)
+		}
 	}
-	return changed, ""
+	return changed, lost, ""
 }
 
 // gatesSeen gives the verdict of every gate that judged the latest poll.
@@ -150,7 +153,7 @@ type splitter struct {
 // part gives the part that has room for n more bytes.
 func (s *splitter) part(n int) *Observed {
 	if n > s.room {
-		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Redis: s.whole.Redis}
+		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, Redis: s.whole.Redis}
 		s.parts = append(s.parts, next)
 		s.room = audit.MaxBody - size(next)
 	}

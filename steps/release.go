@@ -185,6 +185,11 @@ func (n *next) blocker() string {
 	case s.RedisDown != "":
 		return "redis cannot be read: " + s.RedisDown
 	}
+	for i := range n.doc.Controls {
+		if name := n.doc.Controls[i].Name; n.s.putBack[name] {
+			return name + " is still to be put back"
+		}
+	}
 	return n.unfinished()
 }
 

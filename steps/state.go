@@ -43,6 +43,7 @@ type State struct {
 	stopping   bool     // after idling the walk stops, to be resumed
 	drifts     map[string]*Drifted
 	putBack    map[string]bool
+	lost       []string // controls of this run that Redis had lost at the latest poll
 	retries    map[Target]retry
 	away       retry // Redis could not be reached; the zero retry when it could
 	refusing   retry // Redis refused to write anything; the zero retry once it has written
