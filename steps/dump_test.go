@@ -68,6 +68,31 @@ func flipText(f *FlipState) string {
 	return fmt.Sprintf("%+v version %d mark %s nothing %v undone %v idled %v", f.Target, f.Version, f.Mark.UTC(), f.Nothing, f.Undone, f.Idled)
 }
 
+// shadow folds the records of a walk one by one, as an observer does that follows it.
+type shadow struct {
+	state *State
+	taken int
+}
+
+// follow takes in the records that have come, and wants the state of the walk.
+func (f *shadow) follow(t tester, j *memoryJournal, live *State) {
+	t.Helper()
+	for _, r := range j.records[f.taken:] {
+		body, err := DecodeBody(r.Kind, r.Body)
+		if begun, ok := body.(*Begun); ok && err == nil {
+			f.state, err = newState(begun)
+		}
+		if err == nil {
+			err = f.state.apply(r, body)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.taken = len(j.records)
+	compare(t, j, f.state, live)
+}
+
 // sameFold folds the records from the start and wants the state of the walk.
 func sameFold(t tester, j *memoryJournal, live *State) {
 	t.Helper()
@@ -75,6 +100,11 @@ func sameFold(t tester, j *memoryJournal, live *State) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compare(t, j, folded, live)
+}
+
+func compare(t tester, j *memoryJournal, folded, live *State) {
+	t.Helper()
 	if diff := cmp.Diff(dump(folded), dump(live)); diff != "" {
 		t.Fatalf("after record %d the fold of the records is not the state of the walk (-fold +walk):\n%s", len(j.records), diff)
 	}

@@ -12,6 +12,13 @@ import (
 // ladder and a restore.
 const incident = `
 defaults: {every: 1s, passes: 2, timeout: 20s, stale_after: 5s, approval: {protect: none, release: one}}
+controls:
+  admission: {kind: rate, unit: attempts/s, min: 100, max: 10000, absent: unlimited, steady: 3200, protects: lower, temporary: false}
+  stale: {kind: duration, max: 120s, absent: 10s, steady: 10s, protects: higher, review: 30m}
+  jobs: {kind: switch, absent: on, steady: on, protects: off}
+  prewarm: {kind: rate, unit: attempts/s, max: 3200, absent: 0, steady: 0, protects: lower, dead_man: 0}
+  routing: {kind: percent, absent: 100, steady: 100, protects: lower}
+exit: {intervals: 2, interval: 2s, when: [{probe: demand, at_most: 2000}]}
 guards:
   - {probe: peak, at_most: 4000, from: rank-warmth, to: restore, passes: 2, otherwise: {flip: {control: prewarm, to: 0}}}
 stages:
