@@ -6,9 +6,16 @@ import (
 	"slices"
 )
 
+// takeOut says what else has to go when a name was taken out on purpose.
+var takeOut = map[string]string{
+	"control": ", or take out this step, its guards and its entry in restore.order",
+	"probe":   ", or take out what is bound to it",
+}
+
 // undeclared reports the use of a name that is declared nowhere.
 func (d *decoder) undeclared(n *node, what, name string, known []string) {
-	d.fail(n.pos, suggest(name, known, "declare it under "+what+"s"), "%s %s is not declared", what, printable(name))
+	hint := suggest(name, known, "declare it under "+what+"s"+takeOut[what])
+	d.fail(n.pos, hint, "%s %s is not declared", what, printable(name))
 }
 
 func keysOf[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
@@ -140,8 +147,8 @@ func (d *decoder) second(n *node) string {
 	if !ok || !d.checkURL(n, "second", text) {
 		return ""
 	}
-	d.doc.unsupported = append(d.doc.unsupported, Problem{d.file, n.pos,
-		"a second source of a probe cannot be asked yet", "leave out second"})
+	d.doc.unsupported = append(d.doc.unsupported, Problem{File: d.file, Pos: n.pos,
+		Message: "a second source of a probe cannot be asked yet", Hint: "leave out second"})
 	return text
 }
 

@@ -54,6 +54,7 @@ var (
 	underscored  = regexp.MustCompile(`^[+-]?[0-9][0-9.]*_[0-9_.]*$`)
 	signed       = regexp.MustCompile(`^[+-]\.?[0-9]`)
 	bareDot      = regexp.MustCompile(`^(\.[0-9]+|[0-9]+\.)$`)
+	separated    = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+`)
 	notFinite    = regexp.MustCompile(`^(?i)[+-]?\.?(nan|inf|infinity)$`)
 )
 
@@ -82,6 +83,8 @@ func notANumber(text string) *fault {
 		return faultf("write all digits", "%s has an exponent", shown)
 	case underscored.MatchString(text):
 		return faultf("write the digits without underscores", "%s has underscores", shown)
+	case separated.MatchString(text):
+		return withComma(text)
 	case strings.HasPrefix(text, "-") && signed.MatchString(text):
 		return faultf("write zero or more", "%s is negative", shown)
 	case signed.MatchString(text):
@@ -90,6 +93,10 @@ func notANumber(text string) *fault {
 		return faultf("write digits on both sides of the point", "%s has a bare point", shown)
 	}
 	return faultf("write a number like 3200 or 0.5", "%s is not a number", shown)
+}
+
+func withComma(text string) *fault {
+	return faultf("write "+printable(strings.ReplaceAll(text, ",", ""))+", without a comma", "%s has a comma", quote(text))
 }
 
 // parseDuration reads "250ms", "45s", "1m30s" or "2h".
@@ -109,6 +116,8 @@ func notADuration(text string) *fault {
 	switch {
 	case plainNumber.MatchString(text):
 		return faultf("write "+text+"s or "+text+"ms", "%s is a duration without a unit", shown)
+	case separated.MatchString(text):
+		return withComma(text)
 	case strings.HasPrefix(text, "-"):
 		return faultf("write zero or more", "%s is negative", shown)
 	case regexp.MustCompile(`^[0-9]+(d|w|y)$`).MatchString(text):

@@ -53,7 +53,7 @@ func Parse(file string, source []byte, set map[string]string) (*Document, Proble
 
 // fail reports a problem at a place.
 func (d *decoder) fail(at Position, hint, format string, args ...any) {
-	d.problems = append(d.problems, Problem{d.file, at, fmt.Sprintf(format, args...), hint})
+	d.problems = append(d.problems, Problem{File: d.file, Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // document reads the whole file, names before their uses.

@@ -24,6 +24,9 @@ func TestProblems(t *testing.T) {
 			var out strings.Builder
 			for _, p := range problems {
 				fmt.Fprintf(&out, "%s: %s\n", s.at(p.Pos), p.Message)
+				for _, also := range p.Also {
+					fmt.Fprintf(&out, "    also: %s\n", s.at(also))
+				}
 				if p.Hint != "" {
 					fmt.Fprintf(&out, "    hint: %s\n", p.Hint)
 				}

@@ -77,8 +77,8 @@ func (d *decoder) approvalWord(n *node, fallback Approval) Approval {
 	allowed := []string{string(ApprovalNone), string(ApprovalOne), string(ApprovalTwo)}
 	word := Approval(d.oneOf(n, "approval", text, string(fallback), allowed))
 	if word == ApprovalTwo {
-		d.doc.unsupported = append(d.doc.unsupported, Problem{d.file, n.pos,
-			"approval by two persons cannot be walked yet", "write approval: one"})
+		d.doc.unsupported = append(d.doc.unsupported, Problem{File: d.file, Pos: n.pos,
+			Message: "approval by two persons cannot be walked yet", Hint: "write approval: one"})
 	}
 	return word
 }

@@ -1,11 +1,9 @@
 package runbook
 
 import (
-	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
@@ -65,7 +63,7 @@ func (d *decoder) parseTree(text string) (root *node) {
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		d.syntaxError(err)
+		d.syntaxError(text, err)
 		return nil
 	}
 	return d.root(file)
@@ -91,19 +89,6 @@ func (d *decoder) withinLimits(tokens token.Tokens) bool {
 		}
 	}
 	return true
-}
-
-func (d *decoder) syntaxError(err error) {
-	var syntax yaml.Error
-	if !errors.As(err, &syntax) {
-		d.fail(Position{1, 1}, "", "the file is not YAML: %s", printable(err.Error()))
-		return
-	}
-	message, hint := syntax.GetMessage(), ""
-	if strings.Contains(message, "'\t'") {
-		hint = "indent with spaces"
-	}
-	d.fail(place(syntax.GetToken()), hint, "not YAML: %s", printable(message))
 }
 
 // root finds the one document of the file.
@@ -183,6 +168,9 @@ func (d *decoder) table(pos Position, flow bool, values []*ast.MappingValueNode)
 	n := &node{pos: pos, shape: table}
 	first := map[string]Position{}
 	for _, v := range values {
+		if flow && n.rejoin(v) {
+			continue
+		}
 		at := place(v.Key.GetToken())
 		if !flow && len(n.entries) == 0 {
 			n.pos = at
@@ -199,6 +187,29 @@ func (d *decoder) table(pos Position, flow bool, values []*ast.MappingValueNode)
 		n.entries = append(n.entries, entry{at, key, d.convert(v.Value)})
 	}
 	return n
+}
+
+// The halves of a number with a comma in it, which ends the value in a table of
+// one line.
+var (
+	beforeComma = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})*$`)
+	afterComma  = regexp.MustCompile(`^[0-9]{3}([^0-9]|$)`)
+)
+
+// rejoin puts a number like 4,000 together again, so that whoever reads it finds
+// one mistake in one place.
+func (n *node) rejoin(next *ast.MappingValueNode) bool {
+	_, valueless := next.Value.(*ast.NullNode)
+	rest := next.Key.GetToken().Value
+	if len(n.entries) == 0 || !valueless || !afterComma.MatchString(rest) {
+		return false
+	}
+	last := n.entries[len(n.entries)-1].value
+	if last.shape != scalar || last.quoted || !beforeComma.MatchString(last.text) {
+		return false
+	}
+	last.text += "," + rest
+	return true
 }
 
 // key gives the text of a plain key.

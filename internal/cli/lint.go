@@ -92,7 +92,7 @@ func invalidFindings(problems runbook.Problems) []lintFinding {
 	var list []lintFinding
 	for _, problem := range problems {
 		list = append(list, lintFinding{File: problem.File, Line: problem.Pos.Line, Column: problem.Pos.Column,
-			Rule: ruleInvalid, Message: problem.Message, Hint: problem.Hint})
+			Rule: ruleInvalid, Message: problem.Text(), Hint: problem.Hint})
 	}
 	return list
 }

@@ -29,7 +29,7 @@ func speak(w io.Writer, err error) {
 
 func speakProblems(w io.Writer, problems runbook.Problems) {
 	for _, p := range problems {
-		sayError(w, fmt.Sprintf("%s:%d:%d: %s", p.File, p.Pos.Line, p.Pos.Column, p.Message))
+		sayError(w, p.String())
 		sayHint(w, p.Hint)
 	}
 }
