@@ -38,6 +38,9 @@ func (t *transcript) events(record audit.Record, body any) []event {
 		return one(t.here(), endedText(record.Kind, b))
 	}
 	if e, ok := t.flipEvent(body); ok {
+		if t.tries.again(record, body, e) {
+			return nil
+		}
 		return []event{e}
 	}
 	if e, ok := t.personEvent(body); ok {
@@ -220,12 +223,20 @@ func settledText(b *steps.Settled) string {
 	case steps.ResultNothing:
 		return fmt.Sprintf("nothing to do: %s is %s already%s", control, b.After, reason)
 	case steps.ResultRefused:
-		return fmt.Sprintf("refused: %s was not flipped to %s%s", control, b.After, reason)
+		return fmt.Sprintf("refused: %s was not flipped%s%s", control, also(" to ", b.After), reason)
+	case steps.ResultUnreached:
+		return fmt.Sprintf("not flipped yet: %s%s%s; it is tried again", control, also(" to ", b.After), reason)
 	}
 	return fmt.Sprintf("unknown whether %s was flipped to %s%s", control, b.After, reason)
 }
 
 func driftedText(b *steps.Drifted) string {
+	switch b.Decision {
+	case steps.DriftLapsed:
+		return fmt.Sprintf("drift: this run did not renew %s in time, and services left its value %s; it is idled and gated again", b.Control, rawText(b.Found))
+	case steps.DriftEnded:
+		return fmt.Sprintf("drift ended: %s is %s again", b.Control, rawText(b.Found))
+	}
 	return fmt.Sprintf("drift: %s is %s, this run left %s (%s); %s", b.Control, rawText(b.Found), rawText(b.Expected), b.Direction, b.Decision)
 }
 

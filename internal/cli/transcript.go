@@ -32,10 +32,11 @@ type transcript struct {
 	gates gateLines
 	redis string // why Redis could not be read at the last poll
 	obey  obeying
+	tries tries
 }
 
 func newTranscript(out io.Writer) *transcript {
-	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}}
+	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{}}
 }
 
 // print writes the lines of one record. Records that only carry measurements may
