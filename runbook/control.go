@@ -172,14 +172,8 @@ func (c *Control) Format(v Value) string {
 	switch {
 	case v.Unlimited:
 		return "unlimited"
-	case c.Kind == Percent:
-		return decimal(v.Number) + "%"
-	case c.Kind == Duration:
-		return formatSeconds(v.Number)
-	case c.Kind.Numeric() && c.Unit != "":
-		return decimal(v.Number) + " " + c.Unit
 	case c.Kind.Numeric():
-		return decimal(v.Number)
+		return FormatQuantity(v.Number, c.unit())
 	case c.Kind == List:
 		return formatList(v.List)
 	}

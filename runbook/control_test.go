@@ -70,3 +70,20 @@ func TestDocumentFindsByName(t *testing.T) {
 		t.Error("problems are an error when there are some")
 	}
 }
+
+func TestFormatQuantity(t *testing.T) {
+	tests := []struct {
+		number float64
+		unit   string
+		want   string
+	}{
+		{3200, "attempts/s", "3200 attempts/s"}, {10, "%", "10%"}, {10, "percent", "10%"}, {0.95, "ratio", "0.95"},
+		{50, "", "50"}, {60, "s", "60s"}, {0.8, "s", "800ms"}, {2.7, "s", "2.7s"}, {0, "s", "0s"}, {250, "ms", "250ms"},
+		{512, "MiB", "512 MiB"}, {math.Inf(1), "s", "+Infs"}, {-0.5, "s", "-0.5s"},
+	}
+	for _, test := range tests {
+		if got := FormatQuantity(test.number, test.unit); got != test.want {
+			t.Errorf("%v in %q is %q, want %q", test.number, test.unit, got, test.want)
+		}
+	}
+}

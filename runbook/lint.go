@@ -37,7 +37,7 @@ const unusedWaiver = "unused-waiver"
 var lintRules = []LintRule{
 	{"exit-missing", "a runbook without `exit`",
 		"nothing says when the collapse is over, and hits come back long before that", (*linter).exitMissing},
-	{"exit-on-hit-ratio", "an `exit` all of whose probes ask for hits or misses",
+	{"exit-on-hit-ratio", "an `exit` that asks for hits or misses and not for all of these: the backlog, retries, demand on the origin, stale copies",
 		"a hit ratio recovers while the backlog, the retries and the stale copies are still there", (*linter).exitOnHitRatio},
 	{"admission-at-knee", "values of a `rate` control that protects when lower, its `steady` and `max`, and the figure `limit`, against the figure `knee` in the same unit",
 		"at its knee the origin does less work the more it is asked", (*linter).admissionAtKnee},
@@ -79,6 +79,8 @@ var lintRules = []LintRule{
 		"nobody can be faster than the gates", (*linter).floorAboveTarget},
 	{"timeout-below-window", "a step whose `timeout` is shorter than its own `when` or `expect` needs after a flip",
 		"such a gate cannot pass, whatever the service does", (*linter).timeoutBelowWindow},
+	{"bare-time", "bounds on a probe in a unit of time that are a number without a unit, zero excepted",
+		"250 is read as 250 s where 250 ms was meant, and such a bound always passes", (*linter).bareTime},
 	{"figure-undated", "figures without `measured`",
 		"a capacity that nobody has measured lately is a guess", (*linter).figureUndated},
 	{unusedWaiver, "waivers that match no finding",

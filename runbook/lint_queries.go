@@ -110,7 +110,7 @@ func (l *linter) zeroWithoutWitness() {
 
 func (l *linter) averageHidesPeak() {
 	reported := map[string]bool{}
-	for _, b := range l.d.bounds() {
+	for _, b := range l.d.placedBounds() {
 		p := l.d.Probe(b.Probe)
 		upper := b.Op == AtMost || b.Op == Below || b.Op == Between
 		if how := averageIn(p.parsed()); upper && how != "" && !reported[p.Name] {
@@ -120,22 +120,58 @@ func (l *linter) averageHidesPeak() {
 	}
 }
 
-// bounds gives every bound of the document.
-func (d *Document) bounds() []Bound {
-	gates := []Gate{d.Exit.When}
+// placedBound is a bound with the waivers that stand where it does.
+type placedBound struct {
+	Bound
+	waivers []Waiver
+}
+
+// placedBounds gives every bound of the document.
+func (d *Document) placedBounds() []placedBound {
+	all := placed(d.Exit.When, d.Exit.Waive)
 	for s := range d.Steps() {
-		gates = append(gates, s.When, s.Expect, s.UndoIf)
-	}
-	var all []Bound
-	for _, g := range gates {
-		for _, group := range g {
-			all = append(all, group...)
-		}
+		all = append(all, placed(slices.Concat(s.When, s.Expect, s.UndoIf), s.Waive)...)
 	}
 	for _, g := range d.Guards {
-		all = append(all, g.Bound)
+		all = append(all, placedBound{g.Bound, g.Waive})
 	}
 	return all
+}
+
+func placed(g Gate, waivers []Waiver) []placedBound {
+	var all []placedBound
+	for _, group := range g {
+		for _, b := range group {
+			all = append(all, placedBound{b, waivers})
+		}
+	}
+	return all
+}
+
+// bareTime finds numbers without a unit that a probe of time reads in its own.
+func (l *linter) bareTime() {
+	for _, b := range l.d.placedBounds() {
+		unit := l.d.Probe(b.Probe).Unit
+		if scales[unit].family != "time" {
+			continue
+		}
+		for _, o := range []Operand{b.Operand, b.High} {
+			if o.Number != 0 && plainNumber.MatchString(o.Text) {
+				l.report(o.Pos, b.waivers, "probe %s is in %s, so %s means %s; write %s", b.Probe, unit, o.Text,
+					FormatQuantity(o.Number, unit), withUnits(o, unit))
+			}
+		}
+	}
+}
+
+// withUnits gives the number in the unit that it has, and in the one that was
+// likely meant.
+func withUnits(o Operand, unit string) string {
+	means := FormatQuantity(o.Number, unit)
+	if unit == "s" && o.Number >= 10 {
+		return means + ", or " + o.Text + "ms"
+	}
+	return means
 }
 
 // averageIn names the first average in a query.

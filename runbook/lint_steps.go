@@ -162,26 +162,6 @@ func (l *linter) restoreMissing() {
 	}
 }
 
-func (l *linter) exitMissing() {
-	if len(l.d.Exit.When) == 0 {
-		l.report(Position{1, 1}, nil, "the runbook has no exit")
-	}
-}
-
-func (l *linter) exitOnHitRatio() {
-	if len(l.d.Exit.When) == 0 {
-		return
-	}
-	for _, group := range l.d.Exit.When {
-		for _, b := range group {
-			if p := l.d.Probe(b.Probe); !mentions(p.Name+" "+p.Query, "hit", "hits", "miss", "misses") {
-				return
-			}
-		}
-	}
-	l.report(l.d.Exit.Pos, l.d.Exit.Waive, "the exit only looks at hits and misses")
-}
-
 func (l *linter) floorAboveTarget() {
 	floor := TimeFloor(l.d).Total
 	if target := l.d.RecoverWithin; target > 0 && floor > target {

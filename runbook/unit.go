@@ -66,6 +66,24 @@ type quantity struct {
 	unit   string
 }
 
+// FormatQuantity writes a number with its unit as people read it everywhere:
+// "3200 attempts/s", "10%", "60s", "800ms" for 0.8 in s. A ratio, like a number
+// without a unit, stands alone.
+func FormatQuantity(number float64, unit string) string {
+	family := scales[unit].family
+	switch {
+	case unit == "" || unit == "ratio":
+		return decimal(number)
+	case unit == "percent":
+		return decimal(number) + "%"
+	case unit == "s" && !math.IsNaN(number) && !math.IsInf(number, 0):
+		return formatSeconds(number)
+	case unit == "%" || family == "time":
+		return decimal(number) + unit
+	}
+	return decimal(number) + " " + unit
+}
+
 // parseQuantity reads "3200", "250ms", "1m30s", "10%" or "3200 attempts/s".
 func parseQuantity(text string) (quantity, *fault) {
 	end := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
