@@ -91,12 +91,17 @@ func (c *pacedClock) Wait(ctx context.Context, until time.Time) error {
 			if err := c.model.Wait(ctx, due); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := c.real.Wait(ctx, c.real.Now().Add(pace)); err != nil {
+		if err := c.real.Wait(ctx, c.real.Now().Add(c.nap(until.Sub(due)))); err != nil {
 			return err
 		}
 	}
+}
+
+// nap is how long to sleep with so much of the model's time to go: real time always
+// moves, so stepping the model without a sleep between would never leave the processor.
+func (c *pacedClock) nap(left time.Duration) time.Duration {
+	return min(pace, time.Duration(float64(left)/c.speed))
 }
 
 // due is where the model's clock should stand now.

@@ -82,3 +82,23 @@ func TestPacedClock(t *testing.T) {
 		}
 	})
 }
+
+// restlessClock is real time as a program meets it: it moves between any two looks.
+type restlessClock struct{ modelClock }
+
+func (c *restlessClock) Now() time.Time {
+	c.now = c.now.Add(time.Microsecond)
+	return c.now
+}
+
+func TestPacedClockSleepsBetweenSteps(t *testing.T) {
+	start := time.Date(2026, 11, 29, 10, 7, 30, 0, time.UTC)
+	model, real := &modelClock{now: start}, &restlessClock{modelClock{now: start}}
+	paced := newPacedClock(model, real, 4)
+	if err := paced.Wait(t.Context(), start.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if most := int(15*time.Second/pace) + 2; model.waits > most {
+		t.Errorf("the model was stepped %d times in 15 s, want %d at most", model.waits, most)
+	}
+}
