@@ -105,6 +105,8 @@ func (n *next) brake(c *runbook.Control, t Target, raw *string) Move {
 		return MakePlan{Target: t, To: to}
 	case n.wouldLoosen(planned) && !n.mayLoosen(t):
 		return n.leaveTighter(planned)
+	case n.s.Broken && n.s.releases(planned):
+		return n.block("the log's disk is broken: " + t.String() + " would loosen and waits")
 	}
 	return ApplyFlip{Planned: planned}
 }

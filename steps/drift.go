@@ -30,6 +30,5 @@ func (s *State) driftOf(c *runbook.Control, state *ControlState) *Drifted {
 }
 
 // hasLost reports whether Redis had lost a control of this run at the latest poll. A hand
-// that deletes a field leaves its meta; a Redis that comes back without its data has
-// neither.
+// that deletes a field leaves its meta and the other fields.
 func (s *State) hasLost(control string) bool { return slices.Contains(s.lost, control) }

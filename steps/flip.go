@@ -88,7 +88,7 @@ func (m *Machine) apply(ctx context.Context, v ApplyFlip) error {
 	if err := m.write(KindIntended, intended, true); err != nil {
 		return err
 	}
-	if m.state.Broken && p.Plan.Direction != runbook.Protecting {
+	if m.state.Broken && m.state.releases(p) {
 		return m.write(KindSettled, &Settled{Target: p.Target, Plan: p.Plan, Digest: p.Digest, Result: ResultRefused, Cause: causeLog,
 			ServerAt: m.serverNow(), Sentence: "the log's disk is broken: nothing is released", After: p.After}, true)
 	}

@@ -17,6 +17,7 @@ const (
 	causeThrough     = "through"
 	causeRedis       = "redis"
 	causeRefusal     = "refusal"
+	causeDisk        = "log"
 	causeExit        = "exit"
 	causeCommander   = "commander"
 	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
@@ -79,6 +80,10 @@ func (n *next) raiseHolds() Move {
 			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name, shown(d.Expected), shown(d.Found)),
 				"put-back "+name+", or adopt "+name)
 		}
+	}
+	if n.s.Broken && n.s.hold(causeDisk) == nil {
+		return n.heldBy(causeDisk, "the log's disk is full or broken: protections go on, with their records in the emergency log or the mirror in redis; nothing is released",
+			"make room, interrupt this walk, then rewarm resume "+n.s.Begun.Run)
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
 		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "wait: protections are tried again, releases wait")
@@ -157,6 +162,8 @@ func (n *next) over(cause string) (string, bool) {
 	switch cause {
 	case causeRedis:
 		return "redis answers again", n.s.RedisDown == ""
+	case causeDisk:
+		return "the log is whole again", !n.s.Broken
 	case causeRefusal:
 		return "redis takes writes again", len(n.refusedBrakes()) == 0
 	case causeExit:

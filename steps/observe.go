@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
@@ -79,11 +80,31 @@ func (m *Machine) readControls(ctx context.Context) (changed rawValues, lost []s
 		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[c.Name] = raw
 		}
-		if live := read[c.Name]; known.Ours && known.Expected != nil && live.Raw == nil && live.Meta == nil {
-			lost = append(lost, c.Name)
+	}
+	return changed, m.state.lostOf(read), ""
+}
+
+// lostOf names the controls of this run that are gone together with their meta, or with
+// all the others, as after a restart without the data or when a time to live has ended.
+func (s *State) lostOf(read map[string]actions.Live) (lost []string) {
+	var gone []string
+	whole := true
+	for i := range s.Doc.Controls {
+		name := s.Doc.Controls[i].Name
+		live, known := read[name], s.Control(name)
+		whole = whole && live.Raw == nil
+		if live.Raw != nil || !known.Ours || known.Expected == nil {
+			continue
+		}
+		gone = append(gone, name)
+		if live.Meta == nil {
+			lost = append(lost, name)
 		}
 	}
-	return changed, lost, ""
+	if whole && len(gone) > 1 { // of a single field nobody knows whether a hand has deleted it
+		return gone
+	}
+	return lost
 }
 
 // gatesSeen gives the verdict of every gate that judged the latest poll.

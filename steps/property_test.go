@@ -30,7 +30,7 @@ func TestAnyIncident(t *testing.T) {
 		c := &chaos{walker: w}
 		t.Repeat(map[string]func(*rapid.T){
 			"signal": c.signalMoves, "redis": c.redisFault, "hand": c.hand, "person": c.person, "service": c.serviceChanges,
-			"call": c.callEnds, "kill": c.kill, "walk": c.walkOn, "walk on": c.walkOn, "walk further": c.walkOn,
+			"disk": c.diskBreaks, "call": c.callEnds, "kill": c.kill, "walk": c.walkOn, "walk on": c.walkOn, "walk further": c.walkOn,
 			"": c.check,
 		})
 	})
@@ -87,6 +87,13 @@ func (c *chaos) hand(t *rapid.T) {
 	control := rapid.SampledFrom(names(c.doc.Controls, func(c runbook.Control) string { return c.Name })).Draw(t, "control")
 	raw := rapid.SampledFrom([]string{"absent", "0", "5", "50", "800", "4000", "on", "off", "garbage", "\xff"}).Draw(t, "raw")
 	c.redis.edit(control, raw)
+}
+
+// diskBreaks breaks the log's disk, rarely and for good; the emergency log takes over.
+func (c *chaos) diskBreaks(t *rapid.T) {
+	if rapid.IntRange(0, 15).Draw(t, "luck") == 0 {
+		c.journal.full, c.journal.emergency = true, true
+	}
 }
 
 func (c *chaos) serviceChanges(t *rapid.T) {

@@ -196,6 +196,28 @@ func (n *next) instead(step *runbook.Step, st *StepState, t Target) Move {
 	return StartCall{Step: step.Name, Instead: true, Call: step.Else.Call}
 }
 
+// releases reports whether a plan lifts something. A brake that replaces what nobody can
+// read does not, although its direction is not known.
+func (s *State) releases(p *Planned) bool {
+	if p.Plan.Direction != runbook.Releasing {
+		return false
+	}
+	_, err := decode(s.Doc.Control(p.Target.Control), p.Plan.Before)
+	return err == nil || !s.brakes(p.Target)
+}
+
+// brakes reports whether a flip is made to protect, whatever it finds.
+func (s *State) brakes(t Target) bool {
+	switch t.Purpose {
+	case PurposeGuard, PurposeHarder, PurposeIdle:
+		return true
+	case PurposeFlip:
+		step := s.Doc.Step(t.Step)
+		return step != nil && step.Stage.Protects()
+	}
+	return false
+}
+
 // freshPlan gives the plan for a target as long as the live value is still the one
 // that it starts from.
 func (s *State) freshPlan(t Target) *Planned {

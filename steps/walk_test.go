@@ -37,12 +37,25 @@ type walker struct {
 func newWalker(t tester, doc *runbook.Document) *walker {
 	w := &walker{world: newWorld(t), doc: doc, approve: Auto, lastGates: map[string]string{}}
 	w.journal = &memoryJournal{now: func() time.Time { return w.clock.now }}
-	w.redis.intended = func(digest string) error { return w.journal.intended(digest) }
+	w.redis.intended = w.intended
 	for i := range doc.Probes {
 		w.signal(doc.Probes[i].Name).set(point{at: start.Add(-time.Hour), values: []float64{0}})
 	}
 	w.rights = rights{t: t, doc: doc}
 	return w
+}
+
+// intended wants a plan's intent to be safe, and nothing loosened without a log.
+func (w *walker) intended(p actions.Plan) error {
+	if w.journal.full && p.Direction == runbook.Releasing && readableBefore(w.doc, p) {
+		return errors.New("it releases, and the log's disk is broken")
+	}
+	return w.journal.intended(p.Digest())
+}
+
+func readableBefore(doc *runbook.Document, p actions.Plan) bool {
+	_, err := decode(doc.Control(p.Control), p.Before)
+	return err == nil
 }
 
 const testRun = "20261129T100800Z-test-7f3a"
@@ -305,13 +318,8 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 	fail := func(format string, args ...any) {
 		r.t.Fatalf("record %d: the releasing flip %s %s", rec.Seq, b.Target, fmt.Sprintf(format, args...))
 	}
-	readable := b.Plan.Before == nil
-	if !readable {
-		_, err := actions.Decode(r.doc.Control(b.Target.Control), *b.Plan.Before)
-		readable = err == nil
-	}
 	if step == nil || step.Stage.Protects() {
-		if readable {
+		if readableBefore(r.doc, b.Plan) {
 			fail("is no release step's")
 		}
 		return

@@ -257,8 +257,8 @@ type redisServer struct {
 	down     bool
 	fault    string // of the next write: lost, unanswered, refused
 	versions []versionAt
-	intended func(digest string) error // is this plan's intent on disk?
-	writes   []actions.Plan            // that were applied
+	intended func(p actions.Plan) error // is this plan's intent on disk?
+	writes   []actions.Plan             // that were applied
 }
 
 type versionAt struct {
@@ -319,7 +319,7 @@ func (r *redisServer) Renew(ctx context.Context, l actions.Lease, deadMan []stri
 
 // Apply insists that the intent is on disk, as nothing else could prove it later.
 func (r *redisServer) Apply(ctx context.Context, l actions.Lease, p actions.Plan, s actions.Stamp) actions.Outcome {
-	if err := r.intended(p.Digest()); err != nil {
+	if err := r.intended(p); err != nil {
 		r.w.t.Fatalf("flip of %s without its intent: %v", p.Control, err)
 	}
 	fault := r.fault
