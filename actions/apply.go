@@ -118,9 +118,9 @@ func (s *Store) readBack(ctx context.Context, p Plan, a *answer) Outcome {
 }
 
 func describeApplied(p Plan, o Outcome) Outcome {
-	o.Sentence = fmt.Sprintf("%s is %s, version %d", p.Control, value(p.After), o.Version)
+	o.Sentence = fmt.Sprintf("%s is %s, version %d", p.Control, p.shown(p.After), o.Version)
 	if !same(o.Found, p.After) {
-		o.Sentence = fmt.Sprintf("%s was set to %s, version %d, and holds %s since", p.Control, value(p.After), o.Version, value(o.Found))
+		o.Sentence = fmt.Sprintf("%s was set to %s, version %d, and holds %s since", p.Control, p.shown(p.After), o.Version, p.shown(o.Found))
 		o.Hint = "somebody has changed it after the flip"
 	}
 	return o
@@ -131,7 +131,7 @@ func moved(p Plan, a *answer) Outcome {
 	if a.err != nil {
 		return outcomeOf(a.err)
 	}
-	o.Sentence = fmt.Sprintf("nothing was changed: %s was planned from %s and holds %s", p.Control, value(p.Before), value(o.Found))
+	o.Sentence = fmt.Sprintf("nothing was changed: %s was planned from %s and holds %s", p.Control, p.shown(p.Before), p.shown(o.Found))
 	o.Hint = "somebody has changed it since the plan was made; plan again from what it holds"
 	return o
 }

@@ -3,7 +3,11 @@ package actions
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
+
+	"github.com/rewarm/rewarm/actions/controls"
+	"github.com/rewarm/rewarm/runbook"
 )
 
 // Result is what became of a flip. The zero Result is Unknown.
@@ -83,10 +87,20 @@ func outcomeCommanded(c *Commanded) Outcome {
 	return o
 }
 
-// value shows a raw value, or that there is none.
-func value(raw *string) string {
+// plainWord is what a value of a switch or a choice looks like.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+// shown is a raw value as people read it, in the unit of the plan: "300ms" for
+// 0.3 in s, "off", "no value". What no flip could have written is in quotes.
+func (p Plan) shown(raw *string) string {
 	if raw == nil {
 		return "no value"
+	}
+	if number, err := controls.ParseNumber(*raw); err == nil {
+		return runbook.FormatQuantity(number, p.Unit)
+	}
+	if plainWord.MatchString(*raw) {
+		return *raw
 	}
 	return printable(*raw)
 }

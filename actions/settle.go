@@ -55,7 +55,7 @@ func notApplied(l Lease, p Plan, a *answer) Outcome {
 		return outcomeOf(a.err)
 	}
 	o.Lease = &l
-	o.Sentence = fmt.Sprintf("%s was not flipped and will not be: it holds %s", p.Control, value(o.Found))
+	o.Sentence = fmt.Sprintf("%s was not flipped and will not be: it holds %s", p.Control, p.shown(o.Found))
 	o.Hint = "the plan can be applied again"
 	if !same(o.Found, p.Before) {
 		o.Hint = "somebody has changed it since the plan was made; plan again from what it holds"

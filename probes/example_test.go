@@ -25,6 +25,6 @@ func ExampleJudge() {
 		fmt.Println(j.Verdict, "-", j.Findings[0].Sentence)
 	}
 	// Output:
-	// fail - queue-age 0.412 s > 0.25 s at most, 1 s old
+	// fail - queue-age 412ms > 250ms at most, 1s old
 	// unknown - queue-age unknown: it rests on a sample of 11:59:59.000, and the flip was obeyed at 11:59:59.000
 }

@@ -239,7 +239,7 @@ func (s Situation) judgeLevel(b runbook.Bound, f Finding, probe runbook.Probe, n
 	if b.Any && !ok && middle && now.Count > len(now.Readings) {
 		return f.unknown(SeriesCount, "only the lowest and highest of its series were kept, one between them may hold")
 	}
-	f.Value, f.Series = withUnit(numberText(decides.Value), probe.Unit), decides.Series
+	f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
 	f.Sentence = levelSentence(b, probe, now, decides, ok, low, high)
 	f.Verdict = verdictOf(ok)
 	return f

@@ -110,21 +110,21 @@ var signs = map[runbook.Op][2]string{
 	runbook.AtMost: {"<=", ">"}, runbook.Equals: {"=", "!="},
 }
 
-// levelSentence says "queue-age 0.412 s > 0.25 s at most, 0.8 s old".
+// levelSentence says "queue-age 412ms > 250ms at most, 800ms old".
 func levelSentence(b runbook.Bound, p runbook.Probe, now *Answer, r Reading, ok bool, low, high level) string {
-	value, bound := pairText(r.Value, low.value)
+	value, bound := pairText(r.Value, low.value, p.Unit)
 	var s strings.Builder
 	s.WriteString(b.Probe)
 	s.WriteByte(' ')
 	if b.Op == runbook.Between {
-		s.WriteString(withUnit(value, p.Unit) + map[bool]string{true: " inside ", false: " outside "}[ok])
-		s.WriteString(bound + " to " + withUnit(numberText(high.value), p.Unit))
+		s.WriteString(value + map[bool]string{true: " inside ", false: " outside "}[ok])
+		s.WriteString(bound + " to " + quantityText(high.value, p.Unit))
 	} else {
 		sign := signs[b.Op][0]
 		if !ok {
 			sign = signs[b.Op][1]
 		}
-		s.WriteString(withUnit(value, p.Unit) + " " + sign + " " + withUnit(bound, p.Unit))
+		s.WriteString(value + " " + sign + " " + bound)
 		if b.Op == runbook.AtMost || b.Op == runbook.AtLeast {
 			s.WriteString(" " + opWords[b.Op])
 		}
@@ -139,10 +139,10 @@ func levelSentence(b runbook.Bound, p runbook.Probe, now *Answer, r Reading, ok 
 	return s.String()
 }
 
-// trendSentence says "queue-age 0.4 s after 0.6 s, falling".
+// trendSentence says "queue-age 400ms after 600ms, falling".
 func trendSentence(b runbook.Bound, p runbook.Probe, now *Answer, c change, ok bool) string {
-	value, from := pairText(c.Value, c.from.Value)
-	text := b.Probe + " " + withUnit(value, p.Unit) + " after " + withUnit(from, p.Unit) + ", "
+	value, from := pairText(c.Value, c.from.Value, p.Unit)
+	text := b.Probe + " " + value + " after " + from + ", "
 	if !ok {
 		text += "not "
 	}
@@ -171,37 +171,56 @@ func whereText(b runbook.Bound, a *Answer, r Reading) string {
 	return text
 }
 
-func withUnit(number, unit string) string {
-	if unit == "" || unit == "ratio" {
-		return number
+// quantityText is a value with its unit, rounded to what people read.
+func quantityText(v float64, unit string) string { return exactText(rounded(v), unit) }
+
+// exactText is a value with its unit to the last digit. Parts of a second are
+// written in milliseconds.
+func exactText(v float64, unit string) string {
+	if plain := formatSample(v); strings.Contains(plain, "e") || math.IsInf(v, 0) || math.IsNaN(v) {
+		return strings.TrimSpace(plain + " " + unit)
 	}
-	return number + " " + unit
+	if unit == "s" && v != 0 && math.Abs(v) < 1 {
+		return runbook.FormatQuantity(thousandfold(v), "ms")
+	}
+	return runbook.FormatQuantity(v, unit)
+}
+
+// thousandfold multiplies in decimals, so that 0.057 becomes 57.
+func thousandfold(v float64) float64 {
+	product, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', -1, 64)+"e3", 64)
+	if err != nil {
+		return v * 1000
+	}
+	return product
 }
 
 // numberText rounds to six digits, which is more than people read.
-func numberText(v float64) string {
+func numberText(v float64) string { return formatSample(rounded(v)) }
+
+func rounded(v float64) float64 {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return v
 	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	six, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
 	if err != nil {
-		return formatSample(v)
+		return v
 	}
-	return formatSample(rounded)
+	return six
 }
 
-// pairText writes two numbers so that they look different when they are.
-func pairText(a, b float64) (string, string) {
-	x, y := numberText(a), numberText(b)
+// pairText writes two values so that they look different when they are.
+func pairText(a, b float64, unit string) (string, string) {
+	x, y := quantityText(a, unit), quantityText(b, unit)
 	if x == y && a != b {
-		return formatSample(a), formatSample(b)
+		return exactText(a, unit), exactText(b, unit)
 	}
 	return x, y
 }
 
 // spanText is a duration in seconds, to the millisecond.
 func spanText(d time.Duration) string {
-	return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + " s"
+	return runbook.FormatQuantity(math.Round(d.Seconds()*1000)/1000, "s")
 }
 
 func momentText(t time.Time) string { return t.UTC().Format("15:04:05.000") }

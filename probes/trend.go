@@ -21,7 +21,7 @@ func (s Situation) judgeTrend(b runbook.Bound, f Finding, probe runbook.Probe, n
 	}
 	decides := decidingChange(changes, by, b.Any)
 	ok := by(decides) < 0
-	f.Value, f.Series = withUnit(numberText(decides.Value), probe.Unit), decides.Series
+	f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
 	f.Sentence = trendSentence(b, probe, now, decides, ok)
 	f.Verdict = verdictOf(ok)
 	return f
