@@ -25,7 +25,7 @@ const (
 )
 
 // endsWithProcess are the holds that a resume lifts.
-var endsWithProcess = []string{causeInterrupted, causeThrough, causeCommander, CauseNoTerminal}
+var endsWithProcess = []string{causeInterrupted, causeThrough, causeCommander, causeDisk, CauseNoTerminal}
 
 func causeWhen(step string) string    { return "when " + step }
 func causeExpect(step string) string  { return "expect " + step }
