@@ -19,7 +19,7 @@ func (n *next) confirm(step *runbook.Step) Move {
 	}
 	after := step.Confirm.After
 	due := c.AskedAt.Add(after)
-	if n.s.Approve == Auto || after > 0 && !due.After(n.now) {
+	if n.s.Approve == Auto && step.Confirm.Else != "" || after > 0 && !due.After(n.now) {
 		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
 	}
 	if after > 0 {

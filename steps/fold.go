@@ -282,7 +282,11 @@ func (s *State) voidControl(control string) {
 func (s *State) settled(b *Settled) error {
 	if b.Result == ResultUnknown {
 		s.backOff(b)
+		s.away = s.away.again(s.LastAt)
 		return nil // the intent stays open
+	}
+	if b.Result != ResultUnreached {
+		s.away = retry{}
 	}
 	s.open = slices.DeleteFunc(s.open, func(i *Intended) bool { return i.Digest == b.Digest })
 	delete(s.plans, b.Target.key())

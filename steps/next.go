@@ -69,7 +69,7 @@ func (n *next) settle() Move {
 }
 
 // due reports whether a flip may be tried now; if not, when to wake for it.
-// While Redis cannot be reached, one flip finds out for all; while it refuses to write,
+// While Redis cannot be reached or does not answer, one flip finds out for all; while it refuses to write,
 // each is tried once and then one finds out for all.
 func (n *next) due(t Target) bool {
 	retry := n.s.retries[t.key()]

@@ -20,7 +20,7 @@ func (m *Machine) Order(o Order) error {
 	case OrderApprove:
 		return m.approve(o)
 	case OrderHold:
-		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort"})
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort", Costs: m.state.costs()})
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:

@@ -45,7 +45,7 @@ type State struct {
 	putBack    map[string]bool
 	lost       []string // controls of this run that Redis had lost at the latest poll
 	retries    map[Target]retry
-	away       retry // Redis could not be reached; the zero retry when it could
+	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
 	refusing   retry // Redis refused to write anything; the zero retry once it has written
 	refusal    *Settled
 
