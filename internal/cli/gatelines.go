@@ -10,9 +10,12 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// stillWaiting is how much run time may pass, in milliseconds, before a gate that keeps
-// waiting gets another line.
-const stillWaiting = 15_000
+// How much run time may pass, in milliseconds, before a gate that keeps waiting gets
+// another line. The exit fails for most of a walk, so it says so less often.
+const (
+	stillWaiting   = 15_000
+	stillNotSteady = 60_000
+)
 
 // gateLines remembers what each gate last said.
 type gateLines map[string]*gateLine
@@ -97,13 +100,23 @@ func (g gateLines) changed(now int64, seen *steps.GateSeen) (string, bool) {
 	line.measure(seen.Findings)
 	passes := min(seen.Passes, seen.Of)
 	same := line.verdict == seen.Verdict && line.passes == passes
-	if same && now-line.at < stillWaiting || line.quiet(now, seen, same) {
+	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
 		return "", false
 	}
 	text := fmt.Sprintf("%s %d/%d: %s", seen.Verdict, passes, seen.Of, line.said(seen.Findings))
 	line.verdict, line.passes, line.at = seen.Verdict, passes, now
 	line.show()
 	return text, true
+}
+
+// gateExit is the name of the exit among the gates.
+const gateExit = "exit"
+
+func patienceWith(gate string) int64 {
+	if gate == gateExit {
+		return stillNotSteady
+	}
+	return stillWaiting
 }
 
 // quiet reports that a gate says only what goes without saying: it goes on passing, a
@@ -115,7 +128,7 @@ func (l *gateLine) quiet(now int64, seen *steps.GateSeen, same bool) bool {
 	}
 	switch {
 	case stillToCome(seen.Findings):
-		return seen.Gate == "exit" || now-l.at < stillWaiting
+		return seen.Gate == gateExit || now-l.at < stillWaiting
 	case usual && watchful(seen.Gate) && (l.verdict == "" || l.verdict == seen.Verdict):
 		l.verdict, l.at = seen.Verdict, now
 		return true

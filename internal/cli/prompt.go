@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -12,8 +13,13 @@ import (
 type asked struct {
 	question steps.Question
 	key      string
-	after    uint64 // lines up to this one were typed before it appeared
+	after    uint64    // lines up to this one were typed before it appeared
+	shown    time.Time // when it was shown last
 }
+
+// remind is how much run time may pass before a question that waits is shown again:
+// what happens meanwhile pushes it off the screen.
+const remind = time.Minute
 
 // questionKey tells questions apart: the same words for another plan are another
 // question.
@@ -30,6 +36,9 @@ func questionKey(q steps.Question) string {
 func (d *driver) ask(q steps.Question) error {
 	key := questionKey(q)
 	if key == d.asked.key {
+		if key != "" && d.clock.Now().Sub(d.asked.shown) >= remind {
+			d.showQuestion()
+		}
 		return nil
 	}
 	d.asked = asked{question: q, key: key}
@@ -42,6 +51,7 @@ func (d *driver) ask(q steps.Question) error {
 }
 
 func (d *driver) showQuestion() {
+	d.asked.shown = d.clock.Now()
 	q := d.asked.question
 	switch {
 	case d.asked.key == "":

@@ -9,7 +9,11 @@ import (
 // output that nobody reads any more does not end the process.
 func interrupts() (<-chan string, func()) {
 	raw := make(chan os.Signal, 2)
-	signal.Notify(raw, stopSignals...)
+	for _, stop := range stopSignals {
+		if !signal.Ignored(stop) { // as nohup has SIGHUP ignored
+			signal.Notify(raw, stop)
+		}
+	}
 	if len(pipeSignals) > 0 { // of no signals, Ignore would ignore all
 		signal.Ignore(pipeSignals...)
 	}

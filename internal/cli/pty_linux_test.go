@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// seat is a rewarm on a terminal of its own, with a person at it.
+type seat struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	master  *os.File
+	state   string
+	mu      sync.Mutex
+	screen  bytes.Buffer
+	seen    int // what was waited for already
+	stopped chan struct{}
+}
+
+// patience is how long a person waits for a line: far longer than it takes.
+const patience = 2 * time.Minute
+
+// sitDown starts rewarm on a new terminal, which controls it as a shell's does.
+func sitDown(t *testing.T, args ...string) *seat {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	s := &seat{t: t, master: master, state: t.TempDir(), stopped: make(chan struct{})}
+	s.cmd = exec.Command("rewarm", append(args, "--state-dir", s.state)...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = master.Close()
+	})
+	go s.watch()
+	return s
+}
+
+// watch keeps what appears on the screen until the terminal is gone.
+func (s *seat) watch() {
+	defer close(s.stopped)
+	chunk := make([]byte, 4096)
+	for {
+		n, err := s.master.Read(chunk)
+		s.mu.Lock()
+		s.screen.Write(chunk[:n])
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *seat) shown() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.String()
+}
+
+// sees waits until a text appears behind what was waited for before.
+func (s *seat) sees(want string) {
+	s.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		screen := s.shown()
+		if i := strings.Index(screen[s.seen:], want); i >= 0 {
+			s.seen += i + len(want)
+			return
+		}
+		select {
+		case <-s.stopped:
+			if !strings.Contains(s.shown()[s.seen:], want) {
+				s.t.Fatalf("rewarm ended before %q appeared:\n%s", want, screen)
+			}
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q does not appear:\n%s", want, screen)
+		}
+	}
+}
+
+func (s *seat) types(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.master, text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the process and gives its exit code.
+func (s *seat) ends() exitCode {
+	s.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- s.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			s.t.Fatal(err)
+		}
+		return exitCode(s.cmd.ProcessState.ExitCode())
+	case <-time.After(patience):
+		s.t.Fatalf("rewarm does not end:\n%s", s.shown())
+	}
+	return -1
+}
+
+// verifies demands that the log that was left behind is whole.
+func (s *seat) verifies() {
+	s.t.Helper()
+	if out, err := exec.Command("rewarm", "audit", "verify", "last", "--deep", "--state-dir", s.state).CombinedOutput(); err != nil {
+		s.t.Errorf("the log does not verify: %s", out)
+	}
+}
+
+// TestPersonApproves walks the demo as a person: an answer by number, approvals of a
+// stage, a ladder and the rest, each by its word.
+func TestPersonApproves(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "40")
+	s.sees("question: declare: ")
+	s.sees("2 cell-loss")
+	s.types("2\n")
+	s.sees(`answered by `)
+	s.sees("approval: allow-prewarm: plan ")
+	s.sees(`type "approve stage"`)
+	s.types("approve stage\n")
+	s.sees("approved stage")
+	s.sees("approval: route-back: ")
+	s.sees(`type "approve ladder"`)
+	s.types("approve ladder\n")
+	s.sees("approved ladder")
+	s.sees("approval: lift-everything: ")
+	s.sees(`type "approve`)
+	s.types("approve ladder\n")
+	s.sees("question: what-the-machine-cannot-know: ")
+	s.types("called the owner of search\n")
+	s.sees("closed: recovered")
+	if code := s.ends(); code != exitDone {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+	s.verifies()
+	if strings.Contains(s.shown(), "\x1b") {
+		t.Error("there is an escape sequence on the screen")
+	}
+}
+
+// TestTypingAheadDoesNotApprove: what was typed before the question appeared is gone
+// when it does, and a paste of several lines approves nothing, bracketed or not.
+// https://github.com/charmbracelet/bubbletea/issues/404
+func TestTypingAheadDoesNotApprove(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "10")
+	s.sees("question: declare: ")
+	s.types("cell-loss\n")
+	s.sees("answered by ")
+	s.types("approve\n") // long before anything asks for it
+	s.sees(`not understood: "approve"`)
+	s.types("appro") // and a line without its end
+	s.sees("approval: allow-prewarm: plan ")
+	s.sees(`type "approve"`)
+	s.types("ve\n")
+	s.sees(`not understood: "ve"`)
+	for _, paste := range []string{"approve\napprove\n", "\x1b[200~approve\r\napprove\r\n\x1b[201~\n"} {
+		s.types(paste)
+		s.sees("that does not count: several lines came at once")
+	}
+	s.types("y\n")
+	s.sees(`not understood: "y"`)
+	s.types("help\n")
+	s.sees("stop everything that releases")
+	s.types("status\n")
+	s.sees("stage rank-warmth")
+	s.types("note the on-call of search knows\n")
+	s.sees(": the on-call of search knows")
+	s.types("hold wait for search\n")
+	s.sees("HOLD by ")
+	s.types("release\n")
+	s.sees("hold lifted by ")
+	if strings.Contains(s.shown(), "approved plan") {
+		t.Errorf("something was approved:\n%s", s.shown())
+	}
+	s.types("abort enough\n")
+	s.sees("aborted by ")
+	if code := s.ends(); code != exitAborted {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+	s.verifies()
+}
+
+// TestInterrupts: the first Ctrl-C idles what adds load and leaves a run that says so.
+func TestInterrupts(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.sees("approval: allow-prewarm: ")
+	s.types("approve\n")
+	s.sees("flipped prewarm.rate to 3200 attempts/s")
+	s.types("\x03")
+	s.sees("rewarm: warning: interrupt: the walk stops")
+	s.sees("flipped prewarm.rate to 0 attempts/s")
+	s.sees("HOLD: interrupted")
+	if code := s.ends(); code != exitInterrupted {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+	s.verifies()
+}
+
+// TestTerminalThatGoesAway: a closed terminal stops a walk as a signal does; it neither
+// spins nor stays behind, and its log is whole.
+// https://github.com/irontec/sngrep/issues/424
+// https://github.com/anomalyco/opencode/issues/12913
+func TestTerminalThatGoesAway(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.sees("approval: allow-prewarm: ")
+	if err := s.master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The signal and the end of input race: either is a clean end.
+	if code := s.ends(); code != exitInterrupted && code != exitHeld {
+		t.Errorf("exit code %d", code)
+	}
+	s.verifies()
+}
+
+// TestCtrlDIsNoEnd: one end of file typed at a terminal does not deafen a walk.
+func TestCtrlDIsNoEnd(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.sees("stage entered")
+	s.types("\x04")
+	s.types("note still here\n")
+	s.sees(": still here")
+	s.types("abort\n")
+	if code := s.ends(); code != exitAborted {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+}
+
+// TestFullSpeedNeedsNoPerson: nobody can answer a model that runs flat out.
+func TestFullSpeedNeedsNoPerson(t *testing.T) {
+	s := sitDown(t, "demo", "--speed", "max")
+	s.sees("rewarm: error: at --speed max no person can keep up")
+	if code := s.ends(); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+}
