@@ -1,0 +1,125 @@
+package steps
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/rewarm/rewarm/probes"
+)
+
+// keptPolls bounds the memory of a long run: no gate counts back further than its
+// passes, and none asks for nearly as many.
+const keptPolls = 64
+
+// forgetPolls lets every gate start anew: nobody looked while the run stood still.
+func (s *State) forgetPolls() {
+	s.pollBase += len(s.polls)
+	s.polls, s.partial, s.lastPoll = nil, nil, time.Time{}
+	s.tracks = map[string]*track{}
+	s.exit.before, s.exit.since, s.exit.passesNow = nil, time.Time{}, false
+}
+
+func (s *State) observed(b *Observed) {
+	if s.partial == nil {
+		s.partial = &poll{at: b.At, answers: map[probes.Ask]*probes.Answer{}}
+	}
+	for i := range b.Answers {
+		s.partial.answers[b.Answers[i].Ask] = &b.Answers[i]
+		s.baseline(&b.Answers[i])
+	}
+	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
+	s.RedisDown, s.lost = b.Redis, b.Lost
+	if b.Redis == "" {
+		s.away = retry{}
+	}
+	for name, raw := range b.Controls {
+		s.noticed(name, raw)
+	}
+	for name, raw := range b.ControlsBase64 {
+		text := string(raw)
+		s.noticed(name, &text)
+	}
+	if b.Propagation != nil {
+		s.propagated(b.Propagation)
+	}
+	if b.More {
+		return
+	}
+	if s.compared == nil {
+		s.compared = s.liveNumbers()
+	}
+	p := s.partial
+	p.seenAt, p.numbers, p.baselines = s.LastAt, s.compared, s.baselines
+	s.polls = append(s.polls, p)
+	s.partial, s.lastPoll = nil, s.LastAt
+	if len(s.polls) > keptPolls {
+		s.polls = slices.Delete(s.polls, 0, 1)
+		s.pollBase++
+	}
+	s.judgeAll()
+}
+
+// judgeAll lets every gate that watches judge the latest poll. The counts then follow
+// from the records alone, whoever folds them and whenever they are looked at.
+func (s *State) judgeAll() {
+	for _, w := range s.watches() {
+		if w.ID != exitID {
+			s.track(w)
+		}
+	}
+	s.followExit()
+}
+
+func (s *State) baseline(a *probes.Answer) {
+	p := s.Doc.Probe(a.Ask.Probe)
+	if _, fixed := s.baselines[a.Ask.Probe]; fixed || p == nil || !p.Baseline {
+		return
+	}
+	if a.Reason != "" || a.Count != 1 || math.IsNaN(a.Max.Value) || math.IsInf(a.Max.Value, 0) {
+		return
+	}
+	s.baselines = maps.Clone(s.baselines) // earlier polls keep what they were judged by
+	s.baselines[a.Ask.Probe] = a.Max.Value
+	for _, t := range s.tracks {
+		t.asks = slices.DeleteFunc(t.asks, s.isFixed)
+	}
+	s.exit.asks = nil
+}
+
+// obeyed is the share of processes that must obey a version before what is
+// measured counts as after the flip (contracts of the controls).
+const obeyed = 0.99
+
+func (s *State) propagated(p *probes.Propagation) {
+	if p.Reason != "" && p.Reason != probes.NoData {
+		return
+	}
+	for _, f := range s.flips {
+		switch {
+		case !f.Mark.IsZero() || f.Version > p.Version:
+		case !p.Reported:
+			f.Mark = f.ServerAt.Add(f.Settle)
+		case p.Processes > 0 && float64(p.Obeying) >= obeyed*float64(p.Processes):
+			f.Mark = p.Oldest
+		}
+	}
+}
+
+func (s *State) see(control string, raw *string) {
+	c := s.Control(control)
+	if !c.Known || !equalRaw(c.Raw, raw) {
+		s.compared = nil
+	}
+	c.Known, c.Raw = true, raw
+}
+
+// noticed takes in a value that was read. When it moved and the run did not move it, no
+// approval that covers the control stands any more.
+func (s *State) noticed(control string, raw *string) {
+	if c := s.Control(control); c.Known && !equalRaw(c.Raw, raw) {
+		s.voidControl(control)
+	}
+	s.see(control, raw)
+}

@@ -1,0 +1,203 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+func (s *State) settled(b *Settled) error {
+	if b.Result == ResultUnknown {
+		s.backOff(b)
+		s.away = s.away.again(s.LastAt)
+		return nil // the intent stays open
+	}
+	if b.Result != ResultUnreached {
+		s.away = retry{}
+	}
+	s.open = slices.DeleteFunc(s.open, func(i *Intended) bool { return i.Digest == b.Digest })
+	delete(s.plans, b.Target.key())
+	switch b.Result {
+	case ResultRefused:
+		if b.Seen {
+			s.noticed(b.Plan.Control, b.Found)
+		}
+		if b.Cause == string(actions.NotApplied) {
+			delete(s.retries, b.Target.key()) // it is certain now, and can be made anew at once
+			return nil
+		}
+		s.backOff(b)
+		if refusesAll(b) {
+			s.refusing, s.refusal = s.refusing.again(s.LastAt), b
+		}
+		return nil
+	case ResultUnreached:
+		s.backOff(b)
+		s.away = s.away.again(s.LastAt)
+		return nil
+	case ResultApplied, ResultNothing:
+	default:
+		return fmt.Errorf("unknown result %q of a flip", b.Result)
+	}
+	delete(s.retries, b.Target.key())
+	if b.Result == ResultApplied {
+		s.refusing, s.refusal = retry{}, nil
+	}
+	s.flipped(b)
+	return nil
+}
+
+// backOff spaces the tries of one flip.
+func (s *State) backOff(b *Settled) {
+	r := s.retries[b.Target.key()].again(s.LastAt)
+	r.unreachable = away(b)
+	s.retries[b.Target.key()] = r
+}
+
+// again is when to try the next time: almost at once, then after one second, then every
+// two. A brake must not miss the moment at which Redis comes back.
+func (r retry) again(now time.Time) retry {
+	waits := []time.Duration{200 * time.Millisecond, time.Second, 2 * time.Second}
+	return retry{at: now.Add(waits[min(r.tries, len(waits)-1)]), tries: r.tries + 1}
+}
+
+// away reports whether a flip failed because Redis could not be reached or took no
+// writes, rather than because the value had moved.
+func away(b *Settled) bool {
+	return b.Cause != string(actions.Moved) && b.Cause != string(actions.NotApplied)
+}
+
+// refusesAll reports whether a refusal is Redis' own, so that it meets every flip: no
+// memory, no disk, no rights. One flip then finds out for all.
+func refusesAll(b *Settled) bool {
+	switch b.Cause {
+	case string(actions.CommandLost), causeTooLong, causeLog:
+		return false
+	}
+	return away(b)
+}
+
+func (s *State) flipped(b *Settled) {
+	flip := &FlipState{Target: b.Target, Plan: b.Plan, Digest: b.Digest, Version: b.Version,
+		At: s.LastAt, ServerAt: b.ServerAt, Settle: s.settleOf(b.Target), Nothing: b.Result == ResultNothing}
+	if flip.Nothing {
+		flip.Mark = b.ServerAt
+	}
+	if !flip.Nothing {
+		s.own(flip)
+	}
+	s.flips = append(s.flips, flip)
+	if flip.Target.Purpose == PurposeGuard {
+		s.supersede(flip.Plan.Control, true)
+	}
+	s.afterFlip(flip)
+}
+
+// supersede ends the waiting for a release whose control was tightened by a guard's brake
+// or by somebody else: what it was to bring about can no longer be seen. After a guard
+// the next try goes half way.
+func (s *State) supersede(control string, failed bool) {
+	for step := range s.Doc.Steps() {
+		st := s.Step(step.Name)
+		if st.Awaiting == nil || st.Awaiting.Plan.Control != control || st.Awaiting.Target.Purpose == PurposeCall {
+			continue
+		}
+		if failed {
+			st.UndoneFor = "the brake of a guard on " + control
+			st.Undoing = st.Awaiting
+			s.failed(st, st.Awaiting.Target)
+			st.Undoing = nil
+			s.voidStep(step.Name)
+		}
+		st.Awaiting.Undone = true
+		st.Awaiting, st.TargetAt = nil, s.LastAt
+	}
+}
+
+// own notes that the run has flipped a control and what it left there.
+func (s *State) own(flip *FlipState) {
+	c := s.Control(flip.Plan.Control)
+	if !c.Ours {
+		c.Ours, c.Original, c.Order = true, flip.Plan.Before, len(s.flips)
+	}
+	c.Since, c.By = s.LastAt, s.Begun.Run
+	if control := s.Doc.Control(flip.Plan.Control); control != nil && control.Review > 0 {
+		c.ReviewAt = s.LastAt.Add(control.Review)
+	}
+	s.see(flip.Plan.Control, flip.Plan.After)
+	c.Expected = flip.Plan.After
+}
+
+func (s *State) settleOf(t Target) time.Duration {
+	if step := s.Doc.Step(t.Step); step != nil {
+		return step.Settle
+	}
+	return defaultSettle
+}
+
+// defaultSettle is used for flips that belong to no step: a guard's brake.
+const defaultSettle = 5 * time.Second
+
+// afterFlip moves the step on that the flip was made for.
+func (s *State) afterFlip(flip *FlipState) {
+	st := s.Step(flip.Target.Step)
+	step := s.Doc.Step(flip.Target.Step)
+	switch flip.Target.Purpose {
+	case PurposeFlip:
+		if step != nil && !step.Stage.Protects() {
+			st.Awaiting = flip
+		}
+	case PurposeRestore:
+		st.Awaiting = flip
+	case PurposeUndo:
+		if st.Undoing != nil {
+			st.Undoing.Undone = true
+			st.Undoing = nil
+		}
+		st.Awaiting, st.Undone = nil, true
+	case PurposeHarder:
+		st.Harder = true
+	case PurposeIdle:
+		s.idled(flip.Plan.Control)
+	case PurposePutBack:
+		delete(s.putBack, flip.Plan.Control)
+		delete(s.drifts, flip.Plan.Control)
+	}
+}
+
+// idle lists the controls that add load and that this run has raised.
+func (s *State) idle() {
+	s.toIdle = nil
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		if c.DeadMan != nil && (s.raisedByUs(c) || s.openIntent(c.Name) != nil) {
+			s.toIdle = append(s.toIdle, c.Name)
+		}
+	}
+}
+
+// raisedByUs reports whether the run flipped a control and it is not at its dead man's
+// value, as far as is known.
+func (s *State) raisedByUs(c *runbook.Control) bool {
+	live, ok := s.live(c)
+	return s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan))
+}
+
+// idled sends the steps that had flipped this control back to their start, so that
+// they are gated and approved again.
+func (s *State) idled(control string) {
+	s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == control })
+	for _, f := range s.flips {
+		if f.Plan.Control != control || f.Target.Purpose != PurposeFlip || s.Stage >= runbook.Restore {
+			continue
+		}
+		f.Idled = true
+		if step := s.Doc.Step(f.Target.Step); step != nil && !step.Stage.Protects() {
+			s.steps[step.Name] = &StepState{}
+			s.voidStep(step.Name)
+		}
+	}
+}
