@@ -82,3 +82,24 @@ func jsonKeys(body any) []string {
 	}
 	return keys
 }
+
+// TestWordsAreDocumented: every word that a body of this package can say is on the page.
+func TestWordsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "audit-log.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("body.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := regexp.MustCompile(`(?m)^\t(?:Drift|Decision|Result|Scope|Manual|Auto)\w* +(?:\w+ )?= +"([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(words) < 20 {
+		t.Fatalf("found only %d words in body.go", len(words))
+	}
+	for _, word := range words {
+		if !strings.Contains(string(page), "`"+word[1]+"`") {
+			t.Errorf("docs/audit-log.md does not say what %q means", word[1])
+		}
+	}
+}
