@@ -184,6 +184,7 @@ func (w *walk) finish(err error) error {
 	if errors.Is(err, errLeft) {
 		return err
 	}
+	err = commandError(err)
 	if !w.p.settings.json() {
 		w.summary()
 	}

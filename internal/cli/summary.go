@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/rewarm/rewarm/actions/controls"
 )
 
 // summary prints what a person wants to know when a walk has ended: the recovery
@@ -22,6 +25,9 @@ func (w *walk) summary() {
 	}
 	b.WriteString("\n" + overridesText(s.Overrides(), w.on.clock.Now()))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
+	if s.Broken {
+		b.WriteString(brokenLogText(w.p.settings.emergencyLog, w.doc.Service, w.folder.run))
+	}
 	if head, ok := w.log.Head(); ok {
 		fmt.Fprintf(&b, "head: %s%s\n", head, w.signedBy())
 	}
@@ -29,6 +35,20 @@ func (w *walk) summary() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
 	fmt.Fprint(w.p.out, b.String())
+}
+
+// fromMirror is where a person puts what the mirror has.
+const fromMirror = "emergency.jsonl"
+
+// brokenLogText says where the records are that the log's disk did not take. Without them a
+// resume would not know of the flips that were made since.
+func brokenLogText(emergencyLog, service, run string) string {
+	if emergencyLog != "" {
+		return "the records that its disk did not take are in " + oneLine(emergencyLog) + ": keep both files\n"
+	}
+	key := controls.Keys(service).Log(run)
+	return "the records that its disk did not take are in redis: fetch them before anything else, with\n" +
+		"      redis-cli --raw XRANGE '" + key + "' - + | grep '^{\"seq\"' | LC_ALL=C sort -t: -k2n -u > " + fromMirror + "\n"
 }
 
 func (w *walk) signedBy() string {
@@ -44,6 +64,9 @@ func (w *walk) nextCommands() []string {
 	suffix := " " + w.folder.run
 	if dir := w.p.settings.stateDir; dir != "" {
 		suffix += " --state-dir " + dir
+	}
+	if w.machine.State().Broken {
+		suffix += " --emergency-log " + cmp.Or(w.p.settings.emergencyLog, fromMirror)
 	}
 	var next []string
 	if !w.on.lab && w.machine.State().Ending == "" {
