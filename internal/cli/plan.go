@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +24,8 @@ func (p *program) planCommand() *cobra.Command {
 		Short: "Say what each step would ask and flip now, and the time floor",
 		Long: `Reads the runbook and, where --prometheus and --redis are given, what its gates answer and
 what its controls hold at this moment. It says what each step would do now, and the least
-time that the walk takes when everything is green at once. It writes nothing.
+time that the walk takes when everything is green at once. It writes nothing, and exits 3
+when a server that was given, or a probe of a gate, has no answer that can be judged.
 
 With --lab it asks the embedded lab, half a minute into its collapse.`,
 		Args: exactly(1, "plan BOOK"),
@@ -40,6 +44,10 @@ type preview struct {
 	Redis      string         `json:"redis,omitempty"`
 	Trouble    []string       `json:"trouble,omitempty"` // what could not be asked
 	Stages     []stagePreview `json:"stages"`
+	Guards     []guardPreview `json:"guards,omitempty"`
+	Exit       *exitPreview   `json:"exit,omitempty"`
+	Probes     int            `json:"probes,omitempty"`   // that gates ask, where Prometheus was asked
+	Unjudged   []string       `json:"unjudged,omitempty"` // those of them without an answer that can be judged
 	Floor      floorPreview   `json:"floor"`
 }
 
@@ -54,17 +62,38 @@ type stepPreview struct {
 	Step      string            `json:"step"`
 	Why       string            `json:"why,omitempty"`
 	Modes     []runbook.Mode    `json:"modes,omitempty"`
-	When      []findingPreview  `json:"when,omitempty"`
+	When      gatePreview       `json:"when,omitempty"`
 	Action    string            `json:"action"`
 	Direction runbook.Direction `json:"direction,omitempty"` // of a flip whose before is known
 	Approval  runbook.Approval  `json:"approval,omitempty"`
-	Expect    []findingPreview  `json:"expect,omitempty"`
+	Missing   []string          `json:"missing,omitempty"` // programs of its calls that cannot be started here
+	Expect    gatePreview       `json:"expect,omitempty"`
+	UndoIf    gatePreview       `json:"undo_if,omitempty"`
+	IfUnmet   string            `json:"if_unmet,omitempty"`
+	Else      string            `json:"else,omitempty"`
+}
+
+// gatePreview is a gate: all its groups have to hold, and of each group one bound.
+type gatePreview [][]findingPreview
+
+type guardPreview struct {
+	Guard     string         `json:"guard"`
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Passes    int            `json:"passes"`
+	Otherwise string         `json:"otherwise"`
+	Bound     findingPreview `json:"bound"`
+}
+
+type exitPreview struct {
+	When       gatePreview `json:"when"`
+	Intervals  int         `json:"intervals"`
+	IntervalMS int64       `json:"interval_ms"`
 }
 
 // findingPreview is one bound and, where it was asked, its verdict at this moment.
 type findingPreview struct {
 	Bound    string `json:"bound"`
-	Or       bool   `json:"or,omitempty"` // it is enough that this or the bound before holds
 	Verdict  string `json:"verdict,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Sentence string `json:"sentence,omitempty"`
@@ -94,12 +123,23 @@ func (p *program) plan(ctx context.Context, book string, onLab bool) error {
 		return err
 	}
 	looked := look(ctx, doc, on)
+	looked.callsAreModelled = onLab
 	view := previewOf(doc, looked)
 	view.Prometheus, view.Redis = on.prometheus, on.redis
+	if err := p.showPlan(view); err != nil {
+		return err
+	}
+	if len(view.Trouble)+len(view.Unjudged) > 0 {
+		return quiet(exitHeld, errors.New("not everything that was asked can be judged"))
+	}
+	return nil
+}
+
+func (p *program) showPlan(view preview) error {
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(view)
 	}
-	_, err = fmt.Fprint(p.out, view.text())
+	_, err := fmt.Fprint(p.out, view.text())
 	return err
 }
 
@@ -139,108 +179,6 @@ func (p *program) labInCollapse(ctx context.Context, doc *runbook.Document) (tar
 	return on, on.clock.Wait(ctx, on.clock.Now().Add(intoCollapse))
 }
 
-// looked is what was read for a plan.
-type looked struct {
-	doc     *runbook.Document
-	live    map[string]actions.Live // nil when Redis was not read
-	seen    *probes.Observation     // nil when Prometheus was not asked
-	trouble []string
-}
-
-func look(ctx context.Context, doc *runbook.Document, on targets) looked {
-	l := looked{doc: doc}
-	if on.store != nil {
-		var controls []*runbook.Control
-		for i := range doc.Controls {
-			controls = append(controls, &doc.Controls[i])
-		}
-		live, err := on.store.Read(ctx, controls)
-		if err != nil {
-			l.trouble = append(l.trouble, err.Error())
-		} else {
-			l.live = live
-		}
-	}
-	if on.prober != nil {
-		seen := on.prober.Poll(ctx, doc, l.asks(), 0)
-		l.seen = &seen
-		if seen.Reason != "" {
-			l.trouble = append(l.trouble, seen.Detail)
-		}
-	}
-	return l
-}
-
-// asks are the questions of all gates of all steps.
-func (l looked) asks() []probes.Ask {
-	var list []probes.Ask
-	known := map[probes.Ask]bool{}
-	for step := range l.doc.Steps() {
-		from, to := l.rung(step)
-		for _, gate := range []runbook.Gate{step.When, step.Expect} {
-			for _, ask := range probes.Asks(l.doc, gate, from, to) {
-				if !known[ask] {
-					known[ask] = true
-					list = append(list, ask)
-				}
-			}
-		}
-	}
-	return list
-}
-
-// rung gives the numbers of the first rung that a step would take, "" without them.
-func (l looked) rung(step *runbook.Step) (from, to string) {
-	if step.Flip == nil || len(step.Flip.Through) == 0 {
-		return "", ""
-	}
-	c := l.doc.Control(step.Flip.Control)
-	first := step.Flip.Through[0]
-	live, known := l.live[c.Name]
-	if !c.Kind.Numeric() || !known || live.Invalid != "" || live.Value.Unlimited {
-		return "", ""
-	}
-	return actions.Encode(live.Value), actions.Encode(first)
-}
-
-// findings gives the bounds of a gate and, where Prometheus was asked, what they say
-// now. Marks do not apply before a flip.
-func (l looked) findings(step *runbook.Step, gate runbook.Gate) []findingPreview {
-	var list []findingPreview
-	for _, group := range gate {
-		for i, bound := range group {
-			f := l.finding(step, bound)
-			f.Or = i > 0
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-func (l looked) finding(step *runbook.Step, bound runbook.Bound) findingPreview {
-	if l.seen == nil {
-		return findingPreview{Bound: bound.String()}
-	}
-	from, to := l.rung(step)
-	f := probes.JudgeBound(bound, probes.Situation{
-		StaleAfter: step.Timing.StaleAfter, From: from, To: to,
-		Answer:   func(a probes.Ask) *probes.Answer { return l.seen.Answer(a) },
-		Previous: func(probes.Ask) *probes.Answer { return nil },
-		Control:  l.number,
-		Baseline: func(string) (float64, bool) { return 0, false },
-		Probe:    l.doc.Probe,
-	})
-	return findingPreview{Bound: f.Bound, Verdict: f.Verdict.String(), Value: f.Value, Sentence: f.Sentence}
-}
-
-func (l looked) number(name string) (float64, bool) {
-	live, known := l.live[name]
-	if !known || live.Invalid != "" || live.Value.Unlimited || !live.Value.Kind.Numeric() {
-		return 0, false
-	}
-	return live.Value.Number, true
-}
-
 func previewOf(doc *runbook.Document, l looked) preview {
 	floor := runbook.TimeFloor(doc)
 	view := preview{File: doc.File, Service: doc.Service, Trouble: l.trouble, Floor: floorOf(doc, floor)}
@@ -255,6 +193,22 @@ func previewOf(doc *runbook.Document, l looked) preview {
 			s.Steps = append(s.Steps, l.step(&stage.Steps[i]))
 		}
 		view.Stages = append(view.Stages, s)
+	}
+	for i := range doc.Guards {
+		view.Guards = append(view.Guards, l.guard(&doc.Guards[i]))
+	}
+	if exit := doc.Exit; len(exit.When) > 0 {
+		view.Exit = &exitPreview{When: l.gate(nil, exit.When), Intervals: exit.Intervals, IntervalMS: exit.Interval.Milliseconds()}
+	}
+	view.Probes, view.Unjudged = l.unjudged()
+	return view
+}
+
+func (l looked) guard(g *runbook.Guard) guardPreview {
+	view := guardPreview{Guard: g.Name, From: g.From.String(), To: g.To.String(), Passes: g.Passes,
+		Otherwise: string(g.Otherwise), Bound: l.finding(nil, g.Bound)}
+	if g.Flip != nil {
+		view.Otherwise = "flip " + g.Flip.Control + " to " + l.doc.Control(g.Flip.Control).Format(g.Flip.To)
 	}
 	return view
 }
@@ -275,7 +229,7 @@ func floorLines(lines []runbook.FloorLine) []floorLine {
 // step previews one step.
 func (l looked) step(step *runbook.Step) stepPreview {
 	view := stepPreview{Step: step.Name, Why: step.Why, Modes: step.Modes,
-		When: l.findings(step, step.When), Expect: l.findings(step, step.Expect)}
+		When: l.gate(step, step.When), Expect: l.gate(step, step.Expect), UndoIf: l.gate(step, step.UndoIf)}
 	view.Action, view.Direction = l.action(step)
 	switch view.Direction {
 	case runbook.Protecting:
@@ -283,7 +237,38 @@ func (l looked) step(step *runbook.Step) stepPreview {
 	case runbook.Releasing:
 		view.Approval = step.Timing.Release
 	}
+	if u := step.IfUnmet; u != nil && step.Flip != nil {
+		c := l.doc.Control(step.Flip.Control)
+		view.IfUnmet = fmt.Sprintf("flip %s to %s after %s", c.Name, c.Format(u.To), runbook.FormatQuantity(u.After.Seconds(), "s"))
+	}
+	calls := []*runbook.Call{step.Call}
+	if step.Else != nil && step.Else.Call != nil {
+		calls = append(calls, step.Else.Call)
+		view.Else = "call " + invocationText(step.Else.Call.Do)
+	}
+	if !l.callsAreModelled {
+		view.Missing = missingPrograms(calls)
+	}
 	return view
+}
+
+// missingPrograms lists the programs of calls that cannot be started on this machine.
+func missingPrograms(calls []*runbook.Call) []string {
+	var missing []string
+	for _, call := range calls {
+		if call == nil {
+			continue
+		}
+		for _, do := range []*runbook.Invocation{call.Do, call.Undo, call.Check} {
+			if do == nil || len(do.Args) == 0 || slices.Contains(missing, do.Args[0]) {
+				continue
+			}
+			if _, err := exec.LookPath(do.Args[0]); err != nil {
+				missing = append(missing, do.Args[0])
+			}
+		}
+	}
+	return missing
 }
 
 // action says what a step would do, and in which direction when that can be known.

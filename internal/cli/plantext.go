@@ -21,7 +21,10 @@ func (v preview) text() string {
 	for _, stage := range v.Stages {
 		stage.text(&b)
 	}
+	v.guardsText(&b)
+	v.Exit.text(&b)
 	v.Floor.text(&b)
+	v.unjudgedText(&b)
 	return b.String()
 }
 
@@ -54,18 +57,72 @@ func (s stepPreview) text(b *strings.Builder) {
 	if len(s.Modes) > 0 {
 		fmt.Fprintf(b, "    only for %s\n", joined(s.Modes))
 	}
-	boundsText(b, "when", s.When)
+	s.When.text(b, "when")
 	fmt.Fprintf(b, "    %s%s\n", oneLine(s.Action), s.consent())
-	boundsText(b, "expect", s.Expect)
+	s.Expect.text(b, "expect")
+	s.UndoIf.text(b, "undo if")
+	if s.IfUnmet != "" {
+		fmt.Fprintf(b, "    if that is unmet: %s\n", s.IfUnmet)
+	}
+	if s.Else != "" {
+		fmt.Fprintf(b, "    if redis cannot be reached: %s\n", oneLine(s.Else))
+	}
+	for _, program := range s.Missing {
+		fmt.Fprintf(b, "    %s\n", oneLine(missingText(program)))
+	}
 }
 
-func boundsText(b *strings.Builder, label string, findings []findingPreview) {
-	for _, f := range findings {
-		joint := label
-		if f.Or {
-			joint = "or"
+func missingText(program string) string {
+	if strings.ContainsAny(program, `/\`) {
+		return program + " cannot be started here: it is not there, or not a program"
+	}
+	return program + " cannot be started here: it is not in PATH"
+}
+
+// text writes a bound a line; all have to hold. Of those below "one of" one is enough.
+func (g gatePreview) text(b *strings.Builder, label string) {
+	for i, group := range g {
+		if i > 0 {
+			label = "and"
 		}
-		fmt.Fprintf(b, "    %-6s %s\n", joint, f.text())
+		if len(group) == 1 {
+			fmt.Fprintf(b, "    %-7s %s\n", label, group[0].text())
+			continue
+		}
+		fmt.Fprintf(b, "    %-7s one of:\n", label)
+		for _, f := range group {
+			fmt.Fprintf(b, "            - %s\n", f.text())
+		}
+	}
+}
+
+func (v preview) guardsText(b *strings.Builder) {
+	if len(v.Guards) > 0 {
+		b.WriteString("\nguards\n")
+	}
+	for _, g := range v.Guards {
+		fmt.Fprintf(b, "  %s\n    from %s to %s; after %s in a row: %s\n", g.Bound.text(), g.From, g.To,
+			countOf(g.Passes, "failing observation"), g.Otherwise)
+	}
+}
+
+func (e *exitPreview) text(b *strings.Builder) {
+	if e == nil {
+		b.WriteString("\nexit\n  none: nothing says when the collapse is over\n")
+		return
+	}
+	fmt.Fprintf(b, "\nexit, for %s of %s\n", countOf(e.Intervals, "interval"), wholeSeconds(e.IntervalMS))
+	e.When.text(b, "when")
+}
+
+// unjudgedText sums up what the gates would be blind for.
+func (v preview) unjudgedText(b *strings.Builder) {
+	switch {
+	case v.Probes == 0:
+	case len(v.Unjudged) == 0:
+		fmt.Fprintf(b, "\nall %s that gates ask have data\n", countOf(v.Probes, "probe"))
+	default:
+		fmt.Fprintf(b, "\n%d of %s have no data that can be judged: %s\n", len(v.Unjudged), countOf(v.Probes, "probe"), joined(v.Unjudged))
 	}
 }
 
