@@ -96,7 +96,11 @@ func notANumber(text string) *fault {
 }
 
 func withComma(text string) *fault {
-	return faultf("write "+printable(strings.ReplaceAll(text, ",", ""))+", without a comma", "%s has a comma", quote(text))
+	hint := "write it without commas"
+	if len(text) <= quotedLimit {
+		hint = "write " + printable(strings.ReplaceAll(text, ",", "")) + ", without a comma"
+	}
+	return faultf(hint, "%s has a comma", quote(text))
 }
 
 // parseDuration reads "250ms", "45s", "1m30s" or "2h".

@@ -43,7 +43,7 @@ var barePlaceholder = regexp.MustCompile(`(?:^|[\s:,\[{])([^\s,\[\]{}'"]*\$\{[^\
 
 // bracketHint knows that a brace ends a plain text inside brackets.
 func bracketHint(line string) string {
-	if found := barePlaceholder.FindStringSubmatch(line); found != nil {
+	if found := barePlaceholder.FindStringSubmatch(line); found != nil && len(found[1]) <= quotedLimit {
 		return "quote it: '" + found[1] + "'"
 	}
 	return "close every bracket that is opened, and put commas between the items"
