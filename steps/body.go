@@ -113,8 +113,19 @@ type Observed struct {
 	// ControlsBase64 has those of them that are not UTF-8.
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
 	Lost           []string          `json:"lost,omitempty"`  // controls of this run that Redis has lost, meta and all
+	Left           []Left            `json:"left,omitempty"`  // controls that other runs have left, taken over now
 	Redis          string            `json:"redis,omitempty"` // why Redis could not be read
 	More           bool              `json:"more,omitempty"`
+}
+
+// Left is a control that another run, or a process of this one whose records are lost, has
+// left away from its steady value. This run takes it over: it is named as out of place, and
+// restored with the others.
+type Left struct {
+	Control  string    `json:"control"`
+	Run      string    `json:"run"`
+	Since    time.Time `json:"since"` // by the clock of Redis
+	ReviewAt time.Time `json:"review_at,omitzero"`
 }
 
 // GateSeen is the verdict of one gate on one poll.

@@ -31,6 +31,18 @@
 //
 // A gate that is watched is a [Watch]. Its passes in a row are counted from the polls
 // that the state keeps, so an observation serves every gate that it can serve, also one
-// that begins to watch later. A gate after a flip counts only what lies after the flip's
-// mark: since when the service obeyed it.
+// that begins to watch later: the when of the next release is watched while the
+// expectation before it is. A gate after a flip counts only what lies after the flip's
+// mark: since when the service obeyed it. A release's when also counts from the poll on
+// that cleared the last owed expectation. What a bound compares with is kept with the
+// poll, so a gate is judged once, and the same whoever folds the records. A resume
+// forgets the polls: every gate starts anew.
+//
+// # Failing
+//
+// A release whose expectation fails is undone, its approvals are void, and the next try
+// goes half way; after three failures a person has to look. A brake is never undone for
+// that. When a guard's brake or a hand has tightened what a release had moved, nothing is
+// met, and a ladder goes on from where the control really is. A brake never loosens a
+// value that can be read: whatever is tighter meanwhile stays.
 package steps

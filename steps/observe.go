@@ -21,8 +21,8 @@ func (m *Machine) serverNow() time.Time { return m.c.Clock.Now().Add(m.state.off
 // gate judges it once; what it keeps is what a fold of the records gives.
 func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
-	changed, lost, down := m.readControls(ctx)
-	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation, Lost: lost, Redis: down}
+	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation}
+	changed := m.readControls(ctx, body)
 	for i := range body.Answers {
 		shortenAnswer(&body.Answers[i])
 	}
@@ -61,9 +61,9 @@ func (s *State) observedAt(r audit.Record) {
 	s.polls[len(s.polls)-1].seenAt = r.At
 }
 
-// readControls gives the raw values that are not what the state knows, the controls of
-// this run that Redis has lost, and why Redis could not be read.
-func (m *Machine) readControls(ctx context.Context) (changed rawValues, lost []string, down string) {
+// readControls gives the raw values that are not what the state knows, and writes into the
+// body what Redis has lost, what other runs have left, and why it could not be read.
+func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
 	all := make([]*runbook.Control, len(m.c.Doc.Controls))
 	for i := range m.c.Doc.Controls {
 		all[i] = &m.c.Doc.Controls[i]
@@ -72,16 +72,36 @@ func (m *Machine) readControls(ctx context.Context) (changed rawValues, lost []s
 	defer cancel()
 	read, err := m.c.Controls.Read(ctx, all)
 	if err != nil {
-		return nil, nil, audit.Cut(err.Error(), 512)
+		body.Redis = audit.Cut(err.Error(), 512)
+		return nil
 	}
-	changed = rawValues{}
+	changed := rawValues{}
 	for _, c := range all {
 		known := m.state.Control(c.Name)
 		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[c.Name] = raw
 		}
 	}
-	return changed, m.state.lostOf(read), ""
+	body.Lost, body.Left = m.state.lostOf(read), m.state.leftOf(read)
+	return changed
+}
+
+// leftOf names the controls that are away from their steady value by another run's flip.
+// What a hand has set since is the hand's, and what adds load ends by itself.
+func (s *State) leftOf(read map[string]actions.Live) (left []Left) {
+	for i := range s.Doc.Controls {
+		c := &s.Doc.Controls[i]
+		live := read[c.Name]
+		if live.Meta == nil || live.Meta.Since == 0 || live.Edited || c.DeadMan != nil || s.Control(c.Name).Ours || s.openIntent(c.Name) != nil {
+			continue
+		}
+		l := Left{Control: c.Name, Run: audit.Cut(live.Meta.Run, 128), Since: time.UnixMilli(live.Meta.Since).UTC()}
+		if live.Meta.ReviewAt != 0 {
+			l.ReviewAt = time.UnixMilli(live.Meta.ReviewAt).UTC()
+		}
+		left = append(left, l)
+	}
+	return left
 }
 
 // lostOf names the controls of this run that are gone together with their meta, or with
@@ -140,7 +160,7 @@ func split(o *Observed) []*Observed {
 		return []*Observed{o}
 	}
 	first := *o
-	first.Answers, first.Gates, first.Controls, first.ControlsBase64 = nil, nil, nil, nil
+	first.Answers, first.Gates, first.Controls, first.ControlsBase64, first.Left = nil, nil, nil, nil, nil
 	s := splitter{whole: o, parts: []*Observed{&first}, room: audit.MaxBody - size(&first)}
 	for _, name := range slices.Sorted(maps.Keys(o.Controls)) {
 		p := s.part(size(name) + size(o.Controls[name]))
@@ -149,6 +169,10 @@ func split(o *Observed) []*Observed {
 	for _, name := range slices.Sorted(maps.Keys(o.ControlsBase64)) {
 		p := s.part(size(name) + size(o.ControlsBase64[name]))
 		p.ControlsBase64 = with(p.ControlsBase64, name, o.ControlsBase64[name])
+	}
+	for _, l := range o.Left {
+		p := s.part(size(l))
+		p.Left = append(p.Left, l)
 	}
 	for _, a := range o.Answers {
 		p := s.part(size(a))

@@ -41,6 +41,9 @@ func (s *State) observed(b *Observed) {
 		text := string(raw)
 		s.noticed(name, &text)
 	}
+	for _, l := range b.Left {
+		s.takeOver(l)
+	}
 	if b.Propagation != nil {
 		s.propagated(b.Propagation)
 	}

@@ -73,10 +73,12 @@ func (c *chaos) signalMoves(t *rapid.T) {
 
 func (c *chaos) redisFault(t *rapid.T) {
 	c.redis.down, c.redis.fault = false, ""
-	switch fault := rapid.SampledFrom([]string{"up", "up", "down", "lost", "unanswered", "refused"}).Draw(t, "fault"); fault {
+	switch fault := rapid.SampledFrom([]string{"up", "up", "down", "lost", "unanswered", "refused", "loses data"}).Draw(t, "fault"); fault {
 	case "up":
 	case "down":
 		c.redis.down = true
+	case "loses data":
+		c.redis.server.FlushAll()
 	default:
 		c.redis.fault = fault
 	}

@@ -23,7 +23,7 @@ import (
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
 //	prometheus up|down|skew=D
-//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|set CONTROL=RAW|commander=RUN
+//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
 //	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
@@ -182,12 +182,26 @@ func (w *walker) setPrometheus(words []string, options map[string]string) error 
 	return nil
 }
 
+// leave puts values and meta into Redis as another run's flips would have.
+func (w *walker) leave(options map[string]string) {
+	run := options["left-by"]
+	for control, raw := range options {
+		if run == "" || control == "left-by" {
+			continue
+		}
+		w.redis.server.HSet("rewarm:{catalog}:meta", control, fmt.Sprintf(`{"version":1,"run":%q,"after":%q,"since":%d}`,
+			run, raw, w.clock.now.Add(-time.Hour).UnixMilli()))
+		w.redis.edit(control, raw)
+	}
+}
+
 func (w *walker) setRedis(words []string, options map[string]string) error {
 	if len(words) == 0 {
 		if run, ok := options["commander"]; ok {
 			w.redis.server.HSet("rewarm:{catalog}:commander", "run", run, "actor", "ben", "host", "ops-2", "fence", "99",
 				"since", "1", "until", strconv.FormatInt(w.clock.now.Add(time.Hour).UnixMilli(), 10))
 		}
+		w.leave(options)
 		return nil
 	}
 	switch words[0] {

@@ -131,6 +131,16 @@ func (s *State) own(flip *FlipState) {
 	c.Expected = flip.Plan.After
 }
 
+// takeOver makes what another run has left this run's own, so that it is named and restored.
+func (s *State) takeOver(l Left) {
+	c := s.Control(l.Control)
+	if c.Ours {
+		return
+	}
+	c.Ours, c.Original, c.Expected, c.Order = true, c.Raw, c.Raw, len(s.flips)
+	c.Since, c.By, c.ReviewAt = l.Since, l.Run, l.ReviewAt
+}
+
 func (s *State) settleOf(t Target) time.Duration {
 	if step := s.Doc.Step(t.Step); step != nil {
 		return step.Settle
@@ -163,6 +173,9 @@ func (s *State) afterFlip(flip *FlipState) {
 	case PurposeIdle:
 		s.idled(flip.Plan.Control)
 	case PurposePutBack:
+		// What is there now is agreed on, also when nothing was written.
+		c := s.Control(flip.Plan.Control)
+		c.Expected = c.Raw
 		delete(s.putBack, flip.Plan.Control)
 		delete(s.drifts, flip.Plan.Control)
 	}

@@ -28,6 +28,7 @@ type walker struct {
 	stopped   bool
 	out       strings.Builder
 	quiet     bool
+	tail      []string // the last lines, for a test that fails
 	lastGates map[string]string
 	rights    rights
 	moves     int
@@ -101,7 +102,7 @@ func (w *walker) step(until time.Time) (bool, error) {
 	w.moves++
 	w.still++
 	if w.still > mostMoves {
-		w.t.Fatalf("%d moves and the clock still stands at %s; the last: %#v\n%s", w.still, w.since(), move, w.out.String())
+		w.t.Fatalf("%d moves and the clock still stands at %s; the last: %#v\n%s", w.still, w.since(), move, strings.Join(w.tail, "\n"))
 	}
 	switch m := move.(type) {
 	case Stop:
@@ -149,7 +150,11 @@ func (w *walker) since() string {
 func (w *walker) record(r audit.Record, body any) {
 	w.rights.record(r, body, w.machine.State())
 	line := w.line(r, body)
-	if line == "" || w.quiet {
+	if line == "" {
+		return
+	}
+	w.tail = append(w.tail[max(len(w.tail)-20, 0):], line)
+	if w.quiet {
 		return
 	}
 	fmt.Fprintf(&w.out, "+%.1fs %s\n", r.At.Sub(start).Seconds(), line)
