@@ -42,6 +42,10 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 		t.redis = b.Redis
 		events = append(events, event{t.here(), redisText(b.Redis)})
 	}
+	for _, l := range b.Left {
+		events = append(events, event{t.here(), fmt.Sprintf("taken over: %s is away from its steady value since %s, left by %s; this run restores it",
+			l.Control, l.Since.UTC().Format("15:04:05Z"), l.Run)})
+	}
 	if text, ok := t.obey.changed(record.T, b.Propagation); ok {
 		events = append(events, event{t.here(), text})
 	}
