@@ -20,8 +20,12 @@ func (n *next) asksApproval(step *runbook.Step, needed runbook.Approval, p *Plan
 	if needed == runbook.ApprovalNone || p.Plan.Nothing() {
 		return false
 	}
-	from, to := n.s.numbers(p.Target)
-	return n.asksApprovalOf(step, needed, p, []Change{changeOf(p.Plan)}, n.s.whenSince(step, from, to))
+	var green time.Time // a brake is judged once: its word counts whatever its gate says later
+	if p.Plan.Direction != runbook.Protecting && !step.Stage.Protects() {
+		from, to := n.s.numbers(p.Target)
+		green = n.s.whenSince(step, from, to)
+	}
+	return n.asksApprovalOf(step, needed, p, []Change{changeOf(p.Plan)}, green)
 }
 
 // whenSince is when the present row of passes of a step's when began.

@@ -200,7 +200,7 @@ func (s *State) skipped(b *Skipped) {
 	st := s.Step(b.Step)
 	st.Phase, st.Outcome, st.Skipped = StepDone, "skipped: "+b.Reason, true
 	s.doneAt = s.LastAt
-	st.Awaiting = nil
+	st.Awaiting, st.Undone = nil, false
 	if st.Owed {
 		st.Owed = false
 		s.cleared()

@@ -62,7 +62,11 @@ const mostFailures = 3
 // loosens, a breached guard, a guard that cannot be judged, Redis away.
 func (n *next) raiseHolds() Move {
 	for step := range n.doc.Steps() {
-		if n.s.Step(step.Name).Undone && n.s.hold(causeUndone(step.Name)) == nil {
+		undone := n.s.Step(step.Name).Undone && n.s.hold(causeUndone(step.Name)) == nil
+		if undone && step.Optional {
+			return n.skip(step, "optional, and put back for "+n.s.Step(step.Name).UndoneFor, nil)
+		}
+		if undone {
 			return n.heldBy(causeUndone(step.Name), step.Name+" was put back for "+n.s.Step(step.Name).UndoneFor,
 				"wait, skip "+step.Name+" REASON, or abort")
 		}
