@@ -26,7 +26,6 @@ type Target struct {
 	To      string  `json:"to"` // raw; "" together with Delete
 	Delete  bool    `json:"delete,omitempty"`
 	From    string  `json:"from,omitempty"` // the number that the ladder or lift comes from, for ${from}
-	Try     int     `json:"try,omitempty"`  // counts repetitions of the same flip
 }
 
 // key is what a flip is remembered by: where it comes from is only known once the

@@ -73,12 +73,24 @@ func (s *State) track(w Watch) *track {
 		s.tracks[w.ID] = t
 	}
 	if w.Marked && w.Mark.IsZero() {
+		s.await(t, w)
 		return t
 	}
 	for t.next = max(t.next, s.pollBase); t.next < s.pollBase+len(s.polls); t.next++ {
 		s.count(t, w, s.polls[t.next-s.pollBase])
 	}
 	return t
+}
+
+// await keeps what a gate says that waits for its mark: nothing counts yet, but what keeps
+// its probes from answering is worth knowing.
+func (s *State) await(t *track, w Watch) {
+	if len(s.polls) == 0 || s.polls[len(s.polls)-1] == t.latest {
+		return
+	}
+	if p := s.polls[len(s.polls)-1]; p.has(t.asks) {
+		t.latest, t.last = p, s.judge(w, p, nil)
+	}
 }
 
 func (s *State) newTrack(w Watch) *track {
@@ -163,9 +175,6 @@ func (t *track) add(v probes.Verdict) {
 // judge gives the verdict of a watch on one poll; before is the poll before it. It
 // looks at nothing but the two, so it gives the same whenever it is asked.
 func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
-	if w.Marked && w.Mark.IsZero() {
-		return notObeyedYet(w)
-	}
 	previous := func(probes.Ask) *probes.Answer { return nil }
 	if before != nil {
 		previous = func(a probes.Ask) *probes.Answer { return before.answers[a] }
@@ -181,7 +190,24 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	if w.Marked {
 		situation.Mark = w.Mark
 	}
-	return probes.Judge(w.Gate, situation)
+	j := probes.Judge(w.Gate, situation)
+	if w.Marked && w.Mark.IsZero() {
+		return notAnswered(notObeyedYet(w), j)
+	}
+	return j
+}
+
+// notAnswered lets a gate that waits for its mark say what keeps its probes from answering
+// at all, as a Prometheus that is away: that is what a person can mend.
+func notAnswered(waits, asked probes.Judgement) probes.Judgement {
+	for i := range waits.Findings {
+		for _, f := range asked.Findings {
+			if f.Bound == waits.Findings[i].Bound && f.Verdict == probes.Unknown {
+				waits.Findings[i] = f
+			}
+		}
+	}
+	return waits
 }
 
 // notObeyedYet is the judgement on a gate as long as nothing from after its mark was
