@@ -197,12 +197,15 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	return j
 }
 
+// noAnswer are the reasons that no flip explains: nobody answered, or not as Prometheus does.
+var noAnswer = []probes.Reason{probes.Transport, probes.Malformed, probes.Rejected, probes.WrongType}
+
 // notAnswered lets a gate that waits for its mark say what keeps its probes from answering
 // at all, as a Prometheus that is away: that is what a person can mend.
 func notAnswered(waits, asked probes.Judgement) probes.Judgement {
 	for i := range waits.Findings {
 		for _, f := range asked.Findings {
-			if f.Bound == waits.Findings[i].Bound && f.Verdict == probes.Unknown {
+			if f.Bound == waits.Findings[i].Bound && slices.Contains(noAnswer, f.Reason) {
 				waits.Findings[i] = f
 			}
 		}
