@@ -184,7 +184,7 @@ func (m *Machine) take(ctx context.Context) error {
 // because Redis was away, the run takes it again; when another run commands now, that
 // ends this walk.
 func (m *Machine) renew(ctx context.Context) error {
-	if m.c.Clock.Now().Before(m.renewAt) || m.state.Ending != "" {
+	if m.c.Clock.Now().Before(m.renewAt) || m.state.Ending != "" || m.state.stopping {
 		return nil
 	}
 	m.renewAt = m.c.Clock.Now().Add(renewEvery)

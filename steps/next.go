@@ -118,10 +118,11 @@ func (n *next) stopped() Move {
 	return Stop{Ending: EndedInterrupted}
 }
 
-// poll asks again when the shortest distance of the gates that watch has passed.
+// poll asks again when the shortest distance of the gates that watch has passed. A walk
+// that stops asks nobody: servers that hang would keep it.
 func (n *next) poll() Move {
 	watches := n.s.watches()
-	if len(watches) == 0 {
+	if len(watches) == 0 || n.s.stopping || n.s.aborting != nil {
 		return nil
 	}
 	every := watches[0].Every
