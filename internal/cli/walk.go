@@ -256,8 +256,10 @@ const leave = 2 * time.Second
 func (w *walk) drive(ctx context.Context, person *terminal) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// Signals are watched until the process ends: one that comes while the log and the
+	// mirror are being closed must not cut that short.
 	signals, stop := w.p.where.interrupts()
-	defer stop()
+	w.p.closeLater(func() error { stop(); return nil })
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user}
 	if person != nil {
 		go person.listen(w.mail.post)
