@@ -29,6 +29,7 @@ type driver struct {
 	terminal *terminal // nil when no person can be heard
 	say      io.Writer // for the person, beside the records
 	actor    string
+	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
 	asked    asked
 	stopped  bool // an interruption was handed over
 }
@@ -86,7 +87,33 @@ func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 	if err := d.clock.Wait(sleep, m.Until); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return nil
+	return d.noteStep()
+}
+
+// noteStep writes into the log that the wall clock was set or that the machine slept:
+// who reads the times later must know.
+func (d *driver) noteStep() error {
+	if d.stepped == nil {
+		return nil
+	}
+	parted, is := d.stepped()
+	switch {
+	case !is:
+		return nil
+	case parted > 0:
+		return d.note(fmt.Sprintf("the wall clock has gone %s ahead of the run: it was set, or this machine slept", parted.Round(time.Millisecond)))
+	}
+	return d.note(fmt.Sprintf("the wall clock was set back by %s: records are in the order of their numbers", (-parted).Round(time.Millisecond)))
+}
+
+// note is a remark of the program itself.
+func (d *driver) note(text string) error {
+	err := d.machine.Order(steps.Order{Kind: steps.OrderNote, By: "rewarm", Text: text})
+	var refused *steps.RefusedOrder
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
 }
 
 // unheard ends a walk that needs a word, or that has been held for long, and has no

@@ -269,6 +269,30 @@ func TestTerminalGone(t *testing.T) {
 	}
 }
 
+// TestClockStepsAreNoted: a clock that was set and a machine that slept are in the log.
+// https://github.com/agentrust-io/cmcp/issues/166
+func TestClockStepsAreNoted(t *testing.T) {
+	for parted, want := range map[time.Duration]string{
+		10 * time.Minute:  "the wall clock has gone 10m0s ahead of the run",
+		-10 * time.Minute: "the wall clock was set back by 10m0s",
+		0:                 "",
+	} {
+		m := newScripted(t)
+		d := unattended(t, m)
+		d.stepped = func() (time.Duration, bool) { return parted, parted != 0 }
+		if err := d.wait(t.Context(), steps.Wait{}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, o := range m.orders {
+			got += o.Text
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("a clock that parted by %s is noted as %q", parted, got)
+		}
+	}
+}
+
 func TestCodes(t *testing.T) {
 	tests := []struct {
 		err  error

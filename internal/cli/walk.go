@@ -260,7 +260,7 @@ func (w *walk) drive(ctx context.Context, person *terminal) error {
 	// mirror are being closed must not cut that short.
 	signals, stop := w.p.where.interrupts()
 	w.p.closeLater(func() error { stop(); return nil })
-	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user}
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep}
 	if person != nil {
 		go person.listen(w.mail.post)
 	}
