@@ -37,7 +37,7 @@ func (p *program) auditShow(name string) error {
 	if err != nil {
 		return err
 	}
-	printer := p.printerFor()
+	printer := p.printerFor(false)
 	for record, err := range p.records(folder) {
 		if err != nil {
 			return unverified(err, folder)

@@ -29,7 +29,7 @@ func (t *transcript) events(record audit.Record, body any) []event {
 	case *steps.Judged:
 		return one(t.at(b.Step), t.judgedText(b))
 	case *steps.OwedBody:
-		return one(t.at(b.Step), "owed: what it expects is watched while the walk goes on; "+t.stillOwed())
+		return one(t.at(b.Step), "its effect is owed; "+t.stillOwed())
 	case *steps.Guarded:
 		return one(t.here(), guardedText(b))
 	case *steps.Recovered:
@@ -64,7 +64,7 @@ func (t *transcript) flipEvent(body any) (event, bool) {
 	case *steps.Intended:
 		return event{t.at(b.Target.Step), intendedText(b)}, true
 	case *steps.Settled:
-		return event{t.at(b.Target.Step), settledText(b)}, true
+		return event{t.at(b.Target.Step), t.settledText(b)}, true
 	case *steps.Drifted:
 		return event{t.here(), driftedText(b)}, true
 	}
@@ -215,11 +215,11 @@ func intendedText(b *steps.Intended) string {
 	return text
 }
 
-func settledText(b *steps.Settled) string {
+func (t *transcript) settledText(b *steps.Settled) string {
 	control, reason := b.Plan.Control, also(": ", b.Sentence)+also("; ", b.Hint)
 	switch b.Result {
 	case steps.ResultApplied:
-		return fmt.Sprintf("flipped %s to %s (%s, version %d)", control, b.After, short(b.Digest), b.Version)
+		return fmt.Sprintf("flipped %s to %s%s, %s (plan %s, version %d)", control, b.After, t.cameFrom(b.Digest), b.Plan.Direction, short(b.Digest), b.Version)
 	case steps.ResultNothing:
 		return fmt.Sprintf("nothing to do: %s is %s already%s", control, b.After, reason)
 	case steps.ResultRefused:

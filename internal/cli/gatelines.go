@@ -50,6 +50,9 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 		events = append(events, event{t.here(), text})
 	}
 	for i := range b.Gates {
+		if t.brief && passesYet(&b.Gates[i]) {
+			continue
+		}
 		if text, ok := t.gates.changed(record.T, &b.Gates[i]); ok {
 			where, name := t.gateHome(b.Gates[i].Gate)
 			events = append(events, event{where, name + " " + text})
@@ -111,6 +114,12 @@ func (g gateLines) changed(now int64, seen *steps.GateSeen) (string, bool) {
 	line.verdict, line.passes, line.at = seen.Verdict, passes, now
 	line.show()
 	return text, true
+}
+
+// passesYet reports whether a gate passes and has more passes to come: the next line of
+// it says which.
+func passesYet(seen *steps.GateSeen) bool {
+	return seen.Verdict == probes.Pass.String() && seen.Passes < seen.Of
 }
 
 // gateExit is the name of the exit among the gates.

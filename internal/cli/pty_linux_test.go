@@ -220,10 +220,10 @@ func TestInterrupts(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "20")
 	s.sees("approval: allow-prewarm: ")
 	s.types("approve\n")
-	s.sees("flipped prewarm.rate to 3200 attempts/s")
+	s.sees("flipped prewarm.rate to 3200 attempts/s, from 0 attempts/s (absent)")
 	s.types("\x03")
 	s.sees("rewarm: warning: interrupt: the walk stops")
-	s.sees("flipped prewarm.rate to 0 attempts/s")
+	s.sees("flipped prewarm.rate to 0 attempts/s, from 3200 attempts/s")
 	s.sees("HOLD: interrupted")
 	if code := s.ends(); code != exitInterrupted {
 		t.Errorf("exit code %d:\n%s", code, s.shown())

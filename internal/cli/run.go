@@ -75,7 +75,7 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 
 // newWalk prepares one process of a run.
 func (p *program) newWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
-	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, printer: p.printerFor(), approve: steps.ApproveMode(p.settings.approve)}
+	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, printer: p.printerFor(true), approve: steps.ApproveMode(p.settings.approve)}
 	if w.on.caller == nil {
 		w.on.caller = commandCaller{ctx: ctx, clock: on.clock, post: w.mail.post}
 	}

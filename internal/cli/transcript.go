@@ -22,9 +22,11 @@ type recordPrinter interface {
 //
 // The time is UTC, the second column the run's own clock. Polls are many and mostly
 // alike: a gate gets a line when its verdict or its passes in a row change, and
-// now and then while it keeps waiting.
+// now and then while it keeps waiting. A walk prints in brief: a flip is one line when
+// it is made, with what it came from.
 type transcript struct {
 	out   io.Writer
+	brief bool
 	day   string
 	stage string
 	home  map[string]string // step: its stage
@@ -33,10 +35,11 @@ type transcript struct {
 	redis string // why Redis could not be read at the last poll
 	obey  obeying
 	tries tries
+	plans map[string]*steps.Planned // by digest
 }
 
 func newTranscript(out io.Writer) *transcript {
-	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{}}
+	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{}, plans: map[string]*steps.Planned{}}
 }
 
 // print writes the lines of one record. Records that only carry measurements may
@@ -49,6 +52,9 @@ func (t *transcript) print(record audit.Record, body any) error {
 		}
 	}
 	t.follow(body)
+	if t.brief && saidElsewhere(body) {
+		return nil
+	}
 	for _, e := range t.events(record, body) {
 		if err := t.line(record, e); err != nil {
 			return err
@@ -87,6 +93,8 @@ func (t *transcript) follow(body any) {
 		}
 	case *steps.Skipped:
 		t.settleOwed(b.Step)
+	case *steps.Planned:
+		t.plans[b.Digest] = b
 	}
 }
 
@@ -147,12 +155,14 @@ func (j jsonLines) print(record audit.Record, _ any) error {
 	return err
 }
 
-// printerFor chooses the printer of the settings.
-func (p *program) printerFor() recordPrinter {
+// printerFor chooses the printer of the settings; brief is for walks.
+func (p *program) printerFor(brief bool) recordPrinter {
 	if p.settings.json() {
 		return jsonLines{p.out}
 	}
-	return newTranscript(p.out)
+	t := newTranscript(p.out)
+	t.brief = brief
+	return t
 }
 
 // head prints a head that was signed: the position that somebody else may keep.
