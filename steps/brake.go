@@ -133,7 +133,8 @@ func (n *next) leaveTighter(p *Planned) Move {
 }
 
 // idleTries is how often an abort or an interrupt tries to idle a control that cannot
-// be written; after that its dead man's value does it.
+// be written; after that its dead man's value does it. One control that Redis did not
+// answer for speaks for all.
 const idleTries = 3
 
 // idle sends what adds load to its idle value: on abort, on interrupt, and after a
@@ -143,7 +144,7 @@ func (n *next) idle() Move {
 		c := n.doc.Control(name)
 		raw := actions.Encode(*c.DeadMan)
 		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
-		if n.s.retries[t.key()].tries >= idleTries && (n.s.aborting != nil || n.s.stopping) {
+		if max(n.s.retries[t.key()].tries, n.s.away.tries) >= idleTries && (n.s.aborting != nil || n.s.stopping) {
 			return Write{Kind: KindDrifted, Durable: true, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
 				Direction: runbook.Protecting, Decision: DriftDeadMan}}
 		}
