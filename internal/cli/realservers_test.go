@@ -28,7 +28,7 @@ import (
 // world is a lab on real ports that obeys a real Redis and is scraped by a real
 // Prometheus.
 type world struct {
-	t                         *testing.T
+	t                         testing.TB
 	dir                       string
 	redisPort, prometheusPort string
 	redis, prometheus         *process
@@ -36,7 +36,7 @@ type world struct {
 	labMetrics                string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
 	w.redisURL, w.prometheusURL = "redis://127.0.0.1:"+w.redisPort, "http://127.0.0.1:"+w.prometheusPort
@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +62,7 @@ func freePort(t *testing.T) string {
 
 // process is a program that a test started, with what it has printed.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	mu     sync.Mutex
 	out    bytes.Buffer
@@ -70,7 +70,7 @@ type process struct {
 	result error
 }
 
-func start(t *testing.T, name string, args ...string) *process {
+func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *process) prints(want string) {
 }
 
 // eventually asks again until the answer is good, far longer than it takes.
-func eventually(t *testing.T, check func() error) {
+func eventually(t testing.TB, check func() error) {
 	t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
