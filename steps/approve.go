@@ -84,7 +84,7 @@ func (n *next) autoApproval() Move {
 func (n *next) offers(step *runbook.Step, digest string, plan []Change) []Offer {
 	offers := []Offer{{Scope: ScopePlan, Digest: digest, Word: "approve", Covers: plan}}
 	if ladder := n.s.changesOf(step); len(ladder) > 1 && slices.ContainsFunc(ladder, plan[0].same) {
-		offers = append(offers, Offer{Scope: ScopeLadder, Digest: digestOf(ladder), Word: "approve ladder", Covers: ladder})
+		offers = append(offers, Offer{Scope: ScopeLadder, Digest: digestOf(ladder), Word: ladderWord(step), Covers: ladder})
 	}
 	var stage []Change
 	steps := 0
@@ -98,6 +98,15 @@ func (n *next) offers(step *runbook.Step, digest string, plan []Change) []Offer 
 		offers = append(offers, Offer{Scope: ScopeStage, Digest: digestOf(stage), Word: "approve stage", Covers: stage})
 	}
 	return offers
+}
+
+// ladderWord names what the wider approval of a step takes along: the rungs of its
+// ladder, or all that a restore still puts back.
+func ladderWord(step *runbook.Step) string {
+	if step.Restore != nil {
+		return "approve rest"
+	}
+	return "approve ladder"
 }
 
 // changesOf lists what is left to release in a step: the rungs of its ladder, or the

@@ -22,10 +22,12 @@ func (n *next) confirm(step *runbook.Step) Move {
 	if n.s.Approve == Auto && step.Confirm.Else != "" || after > 0 && !due.After(n.now) {
 		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
 	}
+	q := Question{Step: step.Name, Asks: step.Confirm.Ask, Modes: step.Confirm.Modes, Else: step.Confirm.Else}
 	if after > 0 {
+		q.Until = due
 		n.wake(due)
 	}
-	n.ask(Question{Step: step.Name, Asks: step.Confirm.Ask, Modes: step.Confirm.Modes, Else: step.Confirm.Else})
+	n.ask(q)
 	return n.block(fmt.Sprintf("%s waits for an answer", step.Name))
 }
 

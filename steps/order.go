@@ -1,5 +1,7 @@
 package steps
 
+import "time"
+
 // OrderKind is what a person can tell a run.
 type OrderKind string
 
@@ -37,11 +39,12 @@ func (e *RefusedOrder) Error() string { return e.Sentence }
 // Question is what the walk waits for a person to say. The zero Question asks nothing.
 type Question struct {
 	Step    string
-	Asks    string   // the question of a confirm, or "" for an approval
-	Modes   bool     // a confirm that takes modes
-	Else    string   // the answer that is taken when nobody answers
-	Offers  []Offer  // the approvals that can be given now, narrowest first
-	Planned *Planned // the plan that waits, for an approval
+	Asks    string    // the question of a confirm, or "" for an approval
+	Modes   bool      // a confirm that takes modes
+	Else    string    // the answer that is taken when nobody answers
+	Until   time.Time // when Else is taken; zero when the question waits for its answer
+	Offers  []Offer   // the approvals that can be given now, narrowest first
+	Planned *Planned  // the plan that waits, for an approval
 }
 
 // Offer is one approval that a person can give now.

@@ -29,7 +29,7 @@ import (
 //	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
-//	show question|blocking|controls|holds|overrides|state
+//	show question|blocking|costs|controls|holds|overrides|state
 func TestRules(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var w *walker
@@ -272,13 +272,16 @@ func (w *walker) show(what string) error {
 	case "question":
 		q := w.machine.Question()
 		fmt.Fprintf(&w.out, "%s %s\n", q.Step, q.Asks)
+		if !q.Until.IsZero() {
+			fmt.Fprintf(&w.out, "  at +%.1fs %q\n", q.Until.Sub(start).Seconds(), q.Else)
+		}
 		for _, o := range q.Offers {
 			fmt.Fprintf(&w.out, "  %s: %s\n", o.Word, changesText(o.Covers))
 		}
 	case "blocking":
-		if wait, ok := Next(s, w.clock.now).(Wait); ok {
-			fmt.Fprintln(&w.out, wait.Blocking)
-		}
+		fmt.Fprintln(&w.out, s.Blocking(w.clock.now))
+	case "costs":
+		fmt.Fprintln(&w.out, s.Costs(w.clock.now))
 	case "controls":
 		fmt.Fprintln(&w.out, w.redis.values())
 	case "holds":
