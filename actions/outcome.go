@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/rewarm/rewarm/actions/controls"
@@ -88,7 +89,7 @@ func outcomeCommanded(c *Commanded) Outcome {
 }
 
 // plainWord is what a value of a switch or a choice looks like.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`) })
 
 // shown is a raw value as people read it, in the unit of the plan: "300ms" for
 // 0.3 in s, "off", "no value". What no flip could have written is in quotes.
@@ -99,7 +100,7 @@ func (p Plan) shown(raw *string) string {
 	if number, err := controls.ParseNumber(*raw); err == nil {
 		return runbook.FormatQuantity(number, p.Unit)
 	}
-	if plainWord.MatchString(*raw) {
+	if plainWord().MatchString(*raw) {
 		return *raw
 	}
 	return printable(*raw)

@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"regexp"
 	"slices"
 )
 
@@ -135,7 +134,7 @@ func (d *decoder) invocation(n *node, what string) *Invocation {
 	return call
 }
 
-var methodPattern = regexp.MustCompile(`^[A-Z]{3,10}$`)
+var methodPattern = lazily(`^[A-Z]{3,10}$`)
 
 func (d *decoder) request(n *node) *Invocation {
 	if n == nil {

@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -124,8 +123,8 @@ func (d *decoder) prose(n *node, what string) string {
 }
 
 var (
-	namePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-	servicePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	namePattern    = lazily(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	servicePattern = lazily(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
 
 // checkName reports a name that is not made of the letters that names have.

@@ -3,7 +3,6 @@ package runbook
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ func faultf(hint, format string, args ...any) *fault {
 // here are exact.
 const largestNumber = 1 << 53
 
-var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+var plainNumber = lazily(`^(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
 // parseNumber reads a plain decimal number of zero or more. Every notation that
 // readers of YAML disagree about is refused by name.
@@ -48,20 +47,21 @@ func tooLarge(text string) *fault {
 }
 
 var (
-	octalLike    = regexp.MustCompile(`^[+-]?(0[0-9_]+(\.[0-9]*)?|0[oO].*)$`)
-	otherBase    = regexp.MustCompile(`^[+-]?0[xXbB]`)
-	exponentLike = regexp.MustCompile(`^[+-]?[0-9._]+[eE][+-]?[0-9]+$`)
-	underscored  = regexp.MustCompile(`^[+-]?[0-9][0-9.]*_[0-9_.]*$`)
-	signed       = regexp.MustCompile(`^[+-]\.?[0-9]`)
-	bareDot      = regexp.MustCompile(`^(\.[0-9]+|[0-9]+\.)$`)
-	separated    = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+`)
-	notFinite    = regexp.MustCompile(`^(?i)[+-]?\.?(nan|inf|infinity)$`)
+	octalLike    = lazily(`^[+-]?(0[0-9_]+(\.[0-9]*)?|0[oO].*)$`)
+	otherBase    = lazily(`^[+-]?0[xXbB]`)
+	exponentLike = lazily(`^[+-]?[0-9._]+[eE][+-]?[0-9]+$`)
+	underscored  = lazily(`^[+-]?[0-9][0-9.]*_[0-9_.]*$`)
+	signed       = lazily(`^[+-]\.?[0-9]`)
+	bareDot      = lazily(`^(\.[0-9]+|[0-9]+\.)$`)
+	separated    = lazily(`^[0-9]{1,3}(,[0-9]{3})+`)
+	coarseUnit   = lazily(`^[0-9]+(d|w|y)$`)
+	notFinite    = lazily(`^(?i)[+-]?\.?(nan|inf|infinity)$`)
 )
 
 // looksNumeric reports whether the text is a number in some notation that a
 // runbook does not take.
 func looksNumeric(text string) bool {
-	for _, re := range []*regexp.Regexp{octalLike, otherBase, exponentLike, underscored, signed, bareDot, notFinite} {
+	for _, re := range []pattern{octalLike, otherBase, exponentLike, underscored, signed, bareDot, notFinite} {
 		if re.MatchString(text) {
 			return true
 		}
@@ -124,7 +124,7 @@ func notADuration(text string) *fault {
 		return withComma(text)
 	case strings.HasPrefix(text, "-"):
 		return faultf("write zero or more", "%s is negative", shown)
-	case regexp.MustCompile(`^[0-9]+(d|w|y)$`).MatchString(text):
+	case coarseUnit.MatchString(text):
 		return faultf("the units are ms, s, m and h", "%s has a unit that is too coarse", shown)
 	}
 	return faultf("write a duration like 250ms, 45s, 1m30s or 2h", "%s is not a duration", shown)

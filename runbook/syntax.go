@@ -3,7 +3,6 @@ package runbook
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -39,11 +38,11 @@ func syntaxHint(lines []string, line int, message string) string {
 
 // barePlaceholder is a plain text with ${NAME} in it, up to where its line, list
 // or table goes on.
-var barePlaceholder = regexp.MustCompile(`(?:^|[\s:,\[{])([^\s,\[\]{}'"]*\$\{[^\s{}]*\}[^\s,\[\]{}'"]*)`)
+var barePlaceholder = lazily(`(?:^|[\s:,\[{])([^\s,\[\]{}'"]*\$\{[^\s{}]*\}[^\s,\[\]{}'"]*)`)
 
 // bracketHint knows that a brace ends a plain text inside brackets.
 func bracketHint(line string) string {
-	if found := barePlaceholder.FindStringSubmatch(line); found != nil && len(found[1]) <= quotedLimit {
+	if found := barePlaceholder().FindStringSubmatch(line); found != nil && len(found[1]) <= quotedLimit {
 		return "quote it: '" + found[1] + "'"
 	}
 	return "close every bracket that is opened, and put commas between the items"

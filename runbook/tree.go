@@ -2,7 +2,6 @@ package runbook
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
@@ -192,8 +191,8 @@ func (d *decoder) table(pos Position, flow bool, values []*ast.MappingValueNode)
 // The halves of a number with a comma in it, which ends the value in a table of
 // one line.
 var (
-	beforeComma = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})*$`)
-	afterComma  = regexp.MustCompile(`^[0-9]{3}([^0-9]|$)`)
+	beforeComma = lazily(`^[0-9]{1,3}(,[0-9]{3})*$`)
+	afterComma  = lazily(`^[0-9]{3}([^0-9]|$)`)
 )
 
 // rejoin puts a number like 4,000 together again, so that whoever reads it finds

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
-var servicePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var servicePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`) })
 
 // KeyNames are the keys of one service. The braces in them are literal: Redis
 // Cluster then keeps all of them in one slot, so that one script may use them
@@ -49,7 +50,7 @@ func (k KeyNames) Approvals(user string) string { return k.prefix + "approvals:"
 
 // CheckService refuses a service name that cannot stand in a key.
 func CheckService(service string) error {
-	if servicePattern.MatchString(service) {
+	if servicePattern().MatchString(service) {
 		return nil
 	}
 	return fmt.Errorf("service name %s: use 1 to 63 of a-z, 0-9 and -, not starting with -", strconv.Quote(service))

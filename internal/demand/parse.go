@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,7 +26,7 @@ func wrong(hint, format string, args ...any) *InputError {
 }
 
 // decimalForm bounds what is read, so that no text can ask for a huge fraction.
-var decimalForm = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,9})?$`)
+var decimalForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,9})?$`) })
 
 const decimalHint = "write digits with at most one point, such as 120000 or 0.987: up to 15 before it and 9 after it"
 
@@ -34,7 +35,7 @@ func parseDecimal(text string) (Number, error) {
 	if strings.HasPrefix(text, "-") {
 		return Number{}, wrong("nothing here can be negative; write the amount itself", "%q is negative", text)
 	}
-	if !decimalForm.MatchString(text) {
+	if !decimalForm().MatchString(text) {
 		return Number{}, wrong(decimalHint, "%q is not a number", text)
 	}
 	r, _ := new(big.Rat).SetString(text)
@@ -59,7 +60,7 @@ func parseCount(text, what string) (Number, error) {
 	return n, err
 }
 
-var fractionForm = regexp.MustCompile(`^([0-9]{1,9})/([0-9]{1,9})$`)
+var fractionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,9})/([0-9]{1,9})$`) })
 
 // ParseRatio reads a share of 0 to 1: 0.987, 98.7% or 1/24.
 func ParseRatio(text string) (Number, error) {
@@ -77,7 +78,7 @@ func ParseRatio(text string) (Number, error) {
 }
 
 func parseShare(text string) (Number, error) {
-	if parts := fractionForm.FindStringSubmatch(text); parts != nil {
+	if parts := fractionForm().FindStringSubmatch(text); parts != nil {
 		r, ok := new(big.Rat).SetString(text)
 		if !ok {
 			return Number{}, wrong("write a fraction such as 1/24", "%q divides by zero", text)
