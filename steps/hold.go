@@ -37,21 +37,7 @@ func causeUnknown(name string) string { return "unknown " + name }
 
 // heldBy starts a hold: it says what blocks, what a person may do, and what waiting costs.
 func (n *next) heldBy(cause, sentence, can string) Move {
-	return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: cause, Sentence: sentence, Can: can, Costs: n.s.costs()}}
-}
-
-// costs says when the stale copies run out that the run's windows keep alive.
-func (s *State) costs() string {
-	for i := range s.Doc.Controls {
-		c := &s.Doc.Controls[i]
-		state := s.Control(c.Name)
-		live, ok := s.live(c)
-		if c.Kind == runbook.Duration && c.Protects == "higher" && state.Ours && ok && c.Direction(c.Steady, live) == runbook.Protecting {
-			window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second))
-			return fmt.Sprintf("copies that live on %s run out from %s UTC on", c.Name, state.Since.Add(window).UTC().Format("15:04:05"))
-		}
-	}
-	return ""
+	return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: cause, Sentence: sentence, Can: can, Costs: n.s.costs(n.now)}}
 }
 
 // mostFailures is how often a release may fail before a person has to look: a walk that

@@ -28,6 +28,16 @@ func Next(s *State, now time.Time) Move {
 		n.poll, n.stopped, n.release)
 }
 
+// lookAt works out what a state waits for. That a poll is due at this moment is left
+// out; waits is false when anything else is to be done first.
+func lookAt(s *State, now time.Time) (n *next, waits bool) {
+	n = &next{s: s, doc: s.Doc, now: now}
+	_, waits = n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
+		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.stopped, n.release).(Wait)
+	return n, waits
+}
+
 // first asks the rules in turn. When none has a move, there is nothing to do but wait.
 func (n *next) first(rules ...func() Move) Move {
 	for _, rule := range rules {
@@ -38,16 +48,27 @@ func (n *next) first(rules ...func() Move) Move {
 	return n.wait()
 }
 
-// questionOf is what a person may be asked now. That a poll is due at this moment does
-// not take the question away; anything else that is to be done first does.
+// questionOf is what a person may be asked now.
 func questionOf(s *State, now time.Time) Question {
-	n := &next{s: s, doc: s.Doc, now: now}
-	if _, waits := n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.stopped, n.release).(Wait); !waits {
+	n, waits := lookAt(s, now)
+	if !waits {
 		return Question{}
 	}
 	return n.question
+}
+
+// Blocking says in one line what blocks the next release at a time: the hold that came
+// first, a gate with its readings, a question. It is "" when nothing does or the run has
+// ended.
+func (s *State) Blocking(now time.Time) string {
+	if s.Ending != "" {
+		return ""
+	}
+	n, _ := lookAt(s, now)
+	if blocker := n.blocker(); blocker != "" && (len(s.holds) > 0 || n.blocking == "") {
+		return blocker
+	}
+	return n.blocking
 }
 
 func (n *next) ended() Move {

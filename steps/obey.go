@@ -20,7 +20,7 @@ func (m *Machine) Order(o Order) error {
 	case OrderApprove:
 		return m.approve(o)
 	case OrderHold:
-		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort", Costs: m.state.costs()})
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort", Costs: m.state.costs(m.c.Clock.Now())})
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
@@ -44,7 +44,7 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 	if m.state.hold(cause) != nil {
 		return nil
 	}
-	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: "rewarm resume " + m.state.Begun.Run, Costs: m.state.costs()}, true)
+	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: "rewarm resume " + m.state.Begun.Run, Costs: m.state.costs(m.c.Clock.Now())}, true)
 }
 
 func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }

@@ -279,7 +279,9 @@ func (w *walker) show(what string) error {
 			fmt.Fprintf(&w.out, "  %s: %s\n", o.Word, changesText(o.Covers))
 		}
 	case "blocking":
-		fmt.Fprintln(&w.out, s.Blocking(w.clock.now))
+		if blocking := s.Blocking(w.clock.now); blocking != "" {
+			fmt.Fprintln(&w.out, blocking)
+		}
 	case "costs":
 		fmt.Fprintln(&w.out, s.Costs(w.clock.now))
 	case "controls":
