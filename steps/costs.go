@@ -9,7 +9,7 @@ import (
 
 // Costs says what waiting costs as seen at a time: when the copies run out that a longer
 // stale window of this run keeps alive, and how soon that is. It is "" when nothing runs
-// out. Of several windows the one that ends first counts.
+// out. Of several windows the first of the runbook counts.
 func (s *State) Costs(now time.Time) string {
 	control, end := s.runsOut()
 	switch left := end.Sub(now).Round(time.Second); {
@@ -34,8 +34,8 @@ func (s *State) costs(now time.Time) string {
 	return fmt.Sprintf("copies that live on %s have been running out since %s UTC", control, at)
 }
 
-// runsOut gives the control whose window ends first of those that the run holds above
-// their steady value, and when; "" when there is none.
+// runsOut gives the first control that keeps copies longer than its steady value, by this
+// run, and when that ends; "" when there is none.
 func (s *State) runsOut() (control string, end time.Time) {
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
@@ -45,9 +45,7 @@ func (s *State) runsOut() (control string, end time.Time) {
 			continue
 		}
 		window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second))
-		if at := s.Control(c.Name).Since.Add(window); control == "" || at.Before(end) {
-			control, end = c.Name, at
-		}
+		return c.Name, s.Control(c.Name).Since.Add(window)
 	}
-	return control, end
+	return "", time.Time{}
 }
