@@ -36,7 +36,7 @@ func (n *next) protectStep(step *runbook.Step) Move {
 	}
 	if len(step.Modes) > 0 && n.s.Undecided {
 		if st.Phase == "" {
-			return n.writeStep(step, StepDeferred, "waits for the declared modes")
+			return n.writeStep(step, StepDeferred, "") // its state says it all
 		}
 		return nil
 	}
