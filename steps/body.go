@@ -358,7 +358,7 @@ type Override struct {
 	Value    string    `json:"value"`  // for people
 	Steady   string    `json:"steady"` // for people
 	Since    time.Time `json:"since"`
-	By       string    `json:"by"`
+	By       string    `json:"by"` // a run, or "by hand"
 	ReviewAt time.Time `json:"review_at,omitzero"`
 	Owner    string    `json:"owner,omitempty"`
 }

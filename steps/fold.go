@@ -157,6 +157,7 @@ func (s *State) drifted(b *Drifted) {
 	switch b.Decision {
 	case DriftHolds:
 		s.drifts[b.Control] = b
+		s.Control(b.Control).DriftedAt = s.LastAt
 	case DriftPutBack, DriftLost:
 		s.putBack[b.Control] = true
 	case DriftEnded:
@@ -167,7 +168,8 @@ func (s *State) drifted(b *Drifted) {
 	case DriftDeadMan:
 		s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == b.Control })
 	default:
-		s.Control(b.Control).Expected = b.Found
+		c := s.Control(b.Control)
+		c.Expected, c.Since, c.By = b.Found, s.LastAt, byHand
 		if b.Direction != runbook.Releasing {
 			s.supersede(b.Control, false)
 		}

@@ -292,7 +292,7 @@ func (w *walker) show(what string) error {
 		}
 	case "overrides":
 		for _, o := range s.Overrides() {
-			fmt.Fprintf(&w.out, "%s=%s steady %s\n", o.Control, o.Value, o.Steady)
+			fmt.Fprintf(&w.out, "%s=%s steady %s, %s since %+.1fs\n", o.Control, o.Value, o.Steady, o.By, o.Since.Sub(start).Seconds())
 		}
 	default:
 		return errNotHere

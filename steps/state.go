@@ -99,16 +99,17 @@ type StepState struct {
 
 // ControlState is one control as the run knows it.
 type ControlState struct {
-	Known    bool
-	Raw      *string // as last seen in Redis; nil when the field is missing
-	Expected *string // what the run's last flip left there
-	Ours     bool    // the run has flipped it
-	Original *string // before the run's first flip
-	Since    time.Time
-	By       string
-	ReviewAt time.Time
-	Order    int     // of its first flip
-	Failed   *string // to what its last lift failed
+	Known     bool
+	Raw       *string // as last seen in Redis; nil when the field is missing
+	Expected  *string // what the run's last flip left there
+	Ours      bool    // the run has flipped it
+	Original  *string // before the run's first flip
+	Since     time.Time
+	By        string // the run that flipped it last, or byHand
+	ReviewAt  time.Time
+	Order     int       // of its first flip
+	Failed    *string   // to what its last lift failed
+	DriftedAt time.Time // when somebody else's value that holds releases was found
 }
 
 // FlipState is one settled flip.
@@ -285,8 +286,12 @@ func equalRaw(a, b *string) bool {
 	return *a == *b
 }
 
+// byHand stands in Override.By for a value that no run wrote.
+const byHand = "by hand"
+
 // Overrides gives every control that this run has flipped and that is not at its steady
-// value, or of which that is not known, in the order of the runbook.
+// value, or of which that is not known, in the order of the runbook. By and Since are of
+// whoever wrote the value that is there now.
 func (s *State) Overrides() []Override {
 	var list []Override
 	for i := range s.Doc.Controls {
@@ -304,8 +309,11 @@ func (s *State) Overrides() []Override {
 		case ok:
 			shown = c.Format(value)
 		}
-		list = append(list, Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady),
-			Since: state.Since, By: state.By, ReviewAt: state.ReviewAt})
+		o := Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady), Since: state.Since, By: state.By, ReviewAt: state.ReviewAt}
+		if s.drifts[c.Name] != nil && open == nil {
+			o.Since, o.By = state.DriftedAt, byHand
+		}
+		list = append(list, o)
 	}
 	return list
 }
