@@ -18,7 +18,7 @@ func (n *next) confirm(step *runbook.Step) Move {
 		return n.writeStep(step, StepDone, "answered: "+c.Answer)
 	}
 	after := step.Confirm.After
-	due := c.AskedAt.Add(after)
+	due := later(c.AskedAt, n.s.resumedAt).Add(after)
 	if n.s.Approve == Auto && step.Confirm.Else != "" || after > 0 && !due.After(n.now) {
 		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
 	}

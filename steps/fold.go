@@ -129,9 +129,10 @@ func (s *State) apply(record audit.Record, body any) error {
 }
 
 // resumed: the process that kept the dead man's values alive was gone, so whatever
-// adds load is idled and gated again before anything else is released.
+// adds load is idled and gated again before anything else is released. Nobody watched
+// meanwhile, so every gate has its whole time again.
 func (s *State) resumed(b *Resumed) {
-	s.Approve = b.Approve
+	s.Approve, s.resumedAt = b.Approve, s.LastAt
 	s.stopping = false
 	s.idle()
 	s.Begun.Through = ""

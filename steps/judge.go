@@ -76,13 +76,14 @@ func (n *next) expectation(step *runbook.Step, st *StepState) Move {
 // expectDue is when an expectation has had its time: counted from the mark or, while
 // that is not known, from the flip.
 func (n *next) expectDue(step *runbook.Step, flip *FlipState) time.Time {
-	switch {
-	case flip == nil:
+	if flip == nil {
 		return n.now
-	case flip.Mark.IsZero():
-		return flip.At.Add(flip.Settle + step.Timing.Timeout)
 	}
-	return flip.Mark.Add(step.Timing.Timeout - n.s.offset)
+	from := flip.Mark.Add(-n.s.offset)
+	if flip.Mark.IsZero() {
+		from = flip.At.Add(flip.Settle)
+	}
+	return later(from, n.s.resumedAt).Add(step.Timing.Timeout)
 }
 
 // unmetInTime: a failed release is undone unless the runbook says otherwise; what is
@@ -209,7 +210,7 @@ func (n *next) closing() Move {
 	}
 	if n.s.Recovered == nil || !x.passesNow {
 		n.block(n.waitingForExit())
-		due := later(n.s.doneAt, n.s.clearAt).Add(n.doc.Defaults.Timeout)
+		due := later(later(n.s.doneAt, n.s.clearAt), n.s.resumedAt).Add(n.doc.Defaults.Timeout)
 		if due.After(n.now) {
 			n.wake(due)
 			return nil

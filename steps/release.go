@@ -155,7 +155,7 @@ func (n *next) green(step *runbook.Step, st *StepState, from, to string) bool {
 func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move {
 	w := n.s.whenWatch(step, from, to)
 	n.block(n.waitingFor(w))
-	due := later(st.TargetAt, n.s.clearAt).Add(step.Timing.Timeout)
+	due := later(later(st.TargetAt, n.s.clearAt), n.s.resumedAt).Add(step.Timing.Timeout)
 	if len(n.s.holds) > 0 || n.blocker() != "" {
 		return nil
 	}

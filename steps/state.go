@@ -57,6 +57,7 @@ type State struct {
 	clearAt   time.Time          // when the last owed expectation ended
 	clearPoll int                // the poll that ended it, counted over the whole run
 	doneAt    time.Time          // when the last step ended
+	resumedAt time.Time          // of the latest resume; no time to wait counts from before it
 	tracks    map[string]*track  // by the watch's id
 	compared  map[string]float64 // live numbers of the controls, nil when they have changed since
 	exit      exitTrack
