@@ -4,11 +4,11 @@ import "github.com/rewarm/rewarm/steps"
 
 // saidElsewhere reports whether a record says nothing that another line of a walk does
 // not say: a plan and its intent are in the line of the flip, or in the question that
-// waits for its approval, and a step is done when the next is entered. The log has
-// them all, and `audit show` prints them.
+// waits for its approval, a step is done when the next is entered, and a breached guard
+// holds. The log has them all, and `audit show` prints them.
 func saidElsewhere(body any) bool {
 	switch b := body.(type) {
-	case *steps.Planned:
+	case *steps.Planned, *steps.Guarded:
 		return true
 	case *steps.Intended:
 		return !b.Blind

@@ -52,21 +52,21 @@ func (t *transcript) events(record audit.Record, body any) []event {
 	return one(t.here(), record.Kind+" "+string(record.Body))
 }
 
-func one(where, text string) []event { return []event{{where, text}} }
+func one(where, text string) []event { return []event{{where: where, text: text}} }
 
 // flipEvent covers the life of a flip: plan, approval, intent, outcome, drift.
 func (t *transcript) flipEvent(body any) (event, bool) {
 	switch b := body.(type) {
 	case *steps.Planned:
-		return event{t.at(b.Target.Step), plannedText(b)}, true
+		return event{where: t.at(b.Target.Step), text: plannedText(b)}, true
 	case *steps.Approved:
-		return event{t.at(b.Step), approvedText(b)}, true
+		return event{where: t.at(b.Step), text: approvedText(b)}, true
 	case *steps.Intended:
-		return event{t.at(b.Target.Step), intendedText(b)}, true
+		return event{where: t.at(b.Target.Step), text: intendedText(b)}, true
 	case *steps.Settled:
-		return event{t.at(b.Target.Step), t.settledText(b)}, true
+		return event{where: t.at(b.Target.Step), text: t.settledText(b)}, true
 	case *steps.Drifted:
-		return event{t.here(), driftedText(b)}, true
+		return event{where: t.here(), text: driftedText(b)}, true
 	}
 	return event{}, false
 }
@@ -75,17 +75,17 @@ func (t *transcript) flipEvent(body any) (event, bool) {
 func (t *transcript) personEvent(body any) (event, bool) {
 	switch b := body.(type) {
 	case *steps.Held:
-		return event{t.here(), heldText(b)}, true
+		return event{where: t.here(), text: heldText(b), rows: heldRows(b.Can, b.Costs)}, true
 	case *steps.Skipped:
-		return event{t.at(b.Step), skippedText(b)}, true
+		return event{where: t.at(b.Step), text: skippedText(b)}, true
 	case *steps.Noted:
-		return event{t.here(), "note" + by(b.By) + ": " + b.Text}, true
+		return event{where: t.here(), text: "note" + by(b.By) + ": " + b.Text}, true
 	case *steps.OrderedBody:
-		return event{t.at(b.Step), orderedText(b)}, true
+		return event{where: t.at(b.Step), text: orderedText(b)}, true
 	case *steps.Called:
-		return event{t.at(b.Step), calledText(b)}, true
+		return event{where: t.at(b.Step), text: calledText(b)}, true
 	case *steps.ConfirmedBody:
-		return event{t.at(b.Step), confirmedText(b)}, true
+		return event{where: t.at(b.Step), text: confirmedText(b)}, true
 	}
 	return event{}, false
 }
@@ -273,9 +273,34 @@ func guardedText(b *steps.Guarded) string {
 
 func heldText(b *steps.Held) string {
 	if b.Lifted {
-		return "hold lifted" + by(b.By) + ": " + b.Sentence
+		return "hold" + heldFor(b) + " lifted" + by(b.By) + ": " + b.Sentence
 	}
-	return "HOLD" + by(b.By) + ": " + b.Sentence + also("; you can: ", b.Can) + also("; waiting costs: ", b.Costs)
+	who := by(b.By)
+	if strings.HasPrefix(b.Sentence, "held"+who) {
+		who = ""
+	}
+	return "HOLD" + who + ": " + b.Sentence
+}
+
+// heldFor names a hold that has lifted itself by its cause; of one that a person lifts,
+// the line says by whom.
+func heldFor(b *steps.Held) string {
+	if b.By != "" {
+		return ""
+	}
+	return also(" for ", b.Cause)
+}
+
+// heldRows says what a person can do about a hold, and what waiting costs.
+func heldRows(can, costs string) []string {
+	var rows []string
+	if can != "" {
+		rows = append(rows, "can:    "+can)
+	}
+	if costs != "" {
+		rows = append(rows, "costs:  "+costs)
+	}
+	return rows
 }
 
 func skippedText(b *steps.Skipped) string {

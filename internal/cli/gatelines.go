@@ -40,22 +40,22 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 	var events []event
 	if b.Redis != t.redis {
 		t.redis = b.Redis
-		events = append(events, event{t.here(), redisText(b.Redis)})
+		events = append(events, event{where: t.here(), text: redisText(b.Redis)})
 	}
 	for _, l := range b.Left {
-		events = append(events, event{t.here(), fmt.Sprintf("taken over: %s is away from its steady value since %s, left by %s; this run restores it",
+		events = append(events, event{where: t.here(), text: fmt.Sprintf("taken over: %s is away from its steady value since %s, left by %s; this run restores it",
 			l.Control, l.Since.UTC().Format("15:04:05Z"), l.Run)})
 	}
 	if text, ok := t.obey.changed(record.T, b.Propagation); ok {
-		events = append(events, event{t.here(), text})
+		events = append(events, event{where: t.here(), text: text})
 	}
 	for i := range b.Gates {
-		if t.brief && passesYet(&b.Gates[i]) {
+		if t.brief && saidNext(&b.Gates[i]) {
 			continue
 		}
 		if text, ok := t.gates.changed(record.T, &b.Gates[i]); ok {
 			where, name := t.gateHome(b.Gates[i].Gate)
-			events = append(events, event{where, name + " " + text})
+			events = append(events, event{where: where, text: name + " " + text})
 		}
 	}
 	return events
@@ -116,10 +116,10 @@ func (g gateLines) changed(now int64, seen *steps.GateSeen) (string, bool) {
 	return text, true
 }
 
-// passesYet reports whether a gate passes and has more passes to come: the next line of
-// it says which.
-func passesYet(seen *steps.GateSeen) bool {
-	return seen.Verdict == probes.Pass.String() && seen.Passes < seen.Of
+// saidNext reports whether the next line says it: that a gate passes and has more passes
+// to come, or that a guard passes again, which lifts its hold.
+func saidNext(seen *steps.GateSeen) bool {
+	return seen.Verdict == probes.Pass.String() && (seen.Passes < seen.Of || strings.HasPrefix(seen.Gate, "guard "))
 }
 
 // gateExit is the name of the exit among the gates.

@@ -49,13 +49,25 @@ func hintOf(err error) string {
 func sayError(w io.Writer, text string)   { say(w, "error: ", text) }
 func sayWarning(w io.Writer, text string) { say(w, "warning: ", text) }
 
+// sayHint writes the way out. It may hold a command to be pasted, so nothing breaks it.
 func sayHint(w io.Writer, text string) {
 	if text != "" {
-		say(w, "hint: ", text)
+		fmt.Fprintf(w, "rewarm: hint: %s\n", joinLines(text))
 	}
 }
 
 // say writes one line; text of several lines is put on one.
 func say(w io.Writer, label, text string) {
-	fmt.Fprintf(w, "rewarm: %s%s\n", label, strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	fmt.Fprintln(w, wrap(printable("rewarm: "+label+joinLines(text)), columnsOf(w), hang))
 }
+
+// sayBlock writes a line, and set in below it what belongs to it, a row each.
+func sayBlock(w io.Writer, text string, rows ...string) {
+	say(w, "", text)
+	for i, row := range rows {
+		rows[i] = strings.Repeat(" ", hang) + oneLine(row)
+	}
+	fmt.Fprint(w, wrapRows(rows, columnsOf(w)))
+}
+
+func joinLines(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }

@@ -23,7 +23,8 @@ type recordPrinter interface {
 // The time is UTC, the second column the run's own clock. Polls are many and mostly
 // alike: a gate gets a line when its verdict or its passes in a row change, and
 // now and then while it keeps waiting. A walk prints in brief: a flip is one line when
-// it is made, with what it came from.
+// it is made, with what it came from. A hold has rows below its line, set in: what a
+// person can do and what waiting costs. On a terminal lines break between words.
 type transcript struct {
 	out   io.Writer
 	brief bool
@@ -63,8 +64,11 @@ func (t *transcript) print(record audit.Record, body any) error {
 	return nil
 }
 
-// event is one line: where in the walk, and what happened.
-type event struct{ where, text string }
+// event is one line: where in the walk, and what happened; and rows below it.
+type event struct {
+	where, text string
+	rows        []string
+}
 
 func (t *transcript) line(record audit.Record, e event) error {
 	stamp := record.At.UTC().Format("15:04:05.0Z")
@@ -73,7 +77,12 @@ func (t *transcript) line(record audit.Record, e event) error {
 	if record.Emergency {
 		mark = "[emergency log] "
 	}
-	_, err := fmt.Fprintf(t.out, "%s %9s  %s  %s%s\n", stamp, clock, oneLine(e.where), mark, oneLine(e.text))
+	lines := []string{fmt.Sprintf("%s %9s  %s  %s%s", stamp, clock, oneLine(e.where), mark, oneLine(e.text))}
+	for _, row := range e.rows {
+		lines = append(lines, strings.Repeat(" ", hang)+oneLine(row))
+	}
+	width := columnsOf(t.out)
+	_, err := fmt.Fprint(t.out, wrap(lines[0], width, hang)+"\n"+wrapRows(lines[1:], width))
 	return err
 }
 
