@@ -19,6 +19,7 @@ const (
 	causeRefusal     = "refusal"
 	causeDisk        = "log"
 	causeExit        = "exit"
+	causeMetrics     = "metrics"
 	causeCommander   = "commander"
 	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
 	CauseNoTerminal = "no terminal"
@@ -99,22 +100,15 @@ func (n *next) refusedBrakes() []string {
 	return names
 }
 
+// guardHolds holds for each guard that is breached, and for those that cannot be judged.
 func (n *next) guardHolds() Move {
 	for i := range n.doc.Guards {
 		g := &n.doc.Guards[i]
-		if !n.s.guarding(g) {
-			continue
-		}
-		t := n.s.track(n.s.guardWatch(g))
-		if n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
+		if n.s.guarding(g) && n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
 			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "wait, or abort"+guardHint(g))
 		}
-		unknownFor := n.now.Sub(t.sinceWhen())
-		if t.unknown > 0 && unknownFor >= n.doc.Defaults.StaleAfter && n.s.hold(causeUnknown(g.Name)) == nil {
-			return n.heldBy(causeUnknown(g.Name), fmt.Sprintf("%s cannot be judged: %s", g.Name, sentences(t.last)), "restore the metrics, or abort")
-		}
 	}
-	return nil
+	return n.unjudged()
 }
 
 // holdNow is the sentence of a hold with the state that its gate has now.
@@ -123,6 +117,9 @@ func (n *next) holdNow(h *HoldState) string {
 		if w.ID == h.Cause {
 			return n.waitingFor(w)
 		}
+	}
+	if blind := n.s.blindGuards(); h.Cause == causeMetrics && len(blind) > 0 {
+		return n.s.unjudgedSentence(blind)
 	}
 	return h.Sentence
 }
@@ -158,6 +155,8 @@ func (n *next) over(cause string) (string, bool) {
 		return "redis takes writes again", len(n.refusedBrakes()) == 0
 	case causeExit:
 		return "the exit holds", n.s.Recovered != nil && n.s.followExit().passesNow
+	case causeMetrics:
+		return "the guards can be judged again", len(n.s.blindGuards()) == 0
 	}
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
