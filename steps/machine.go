@@ -32,6 +32,7 @@ type Controls interface {
 	Renew(ctx context.Context, lease actions.Lease, deadMan []string) (lapsed []string, err error)
 	Apply(ctx context.Context, lease actions.Lease, plan actions.Plan, stamp actions.Stamp) actions.Outcome
 	Settle(ctx context.Context, lease actions.Lease, plan actions.Plan) actions.Outcome
+	Drop(ctx context.Context, lease actions.Lease) error
 }
 
 // CallRequest is a call to start. The driver hands its outcome to Machine.Called.
@@ -241,8 +242,9 @@ func (s *State) raised() []string {
 	return list
 }
 
-// Step decides the next move and performs it. Wait and Stop are only returned: the
-// driver sleeps, or leaves. An error means that the walk cannot go on in this process.
+// Step decides the next move and performs it. On Wait the driver sleeps; on Stop it
+// leaves, and the command has been given back. An error means that the walk cannot go on
+// in this process.
 func (m *Machine) Step(ctx context.Context) (Move, error) {
 	if err := m.renew(ctx); err != nil {
 		return nil, err
@@ -265,8 +267,23 @@ func (m *Machine) perform(ctx context.Context, move Move) error {
 		return m.settle(ctx, v.Intended)
 	case StartCall:
 		return m.startCall(v)
+	case Stop:
+		m.drop(ctx)
 	}
 	return nil
+}
+
+// drop gives the command back after the last record, so that the next run need not wait
+// until the lease has ended. It ends by itself where that fails. What adds load is idle
+// by then, or left to its dead man's value.
+func (m *Machine) drop(ctx context.Context) {
+	if m.lease.Fence == 0 {
+		return
+	}
+	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	defer cancel()
+	_ = m.c.Controls.Drop(ctx, m.lease)
+	m.lease = actions.Lease{}
 }
 
 // write appends one record and folds it.

@@ -29,7 +29,7 @@ import (
 //	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
-//	show question|blocking|costs|controls|holds|overrides|state
+//	show question|blocking|costs|controls|commander|holds|overrides
 func TestRules(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var w *walker
@@ -286,6 +286,8 @@ func (w *walker) show(what string) error {
 		fmt.Fprintln(&w.out, s.Costs(w.clock.now))
 	case "controls":
 		fmt.Fprintln(&w.out, w.redis.values())
+	case "commander":
+		fmt.Fprintln(&w.out, w.redis.commander())
 	case "holds":
 		for _, h := range s.Holds() {
 			fmt.Fprintf(&w.out, "%s: %s\n", h.Cause, h.Sentence)

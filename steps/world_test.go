@@ -317,6 +317,22 @@ func (r *redisServer) Renew(ctx context.Context, l actions.Lease, deadMan []stri
 	return r.Store.Renew(ctx, l, deadMan)
 }
 
+func (r *redisServer) Drop(ctx context.Context, l actions.Lease) error {
+	if r.down {
+		return errDown
+	}
+	return r.Store.Drop(ctx, l)
+}
+
+// commander names the run that commands, and with which fence.
+func (r *redisServer) commander() string {
+	key := controls.Keys(serviceName).Commander
+	if run := r.server.HGet(key, "run"); run != "" {
+		return run + " with fence " + r.server.HGet(key, "fence")
+	}
+	return "nobody"
+}
+
 // Apply insists that the intent is on disk, as nothing else could prove it later.
 func (r *redisServer) Apply(ctx context.Context, l actions.Lease, p actions.Plan, s actions.Stamp) actions.Outcome {
 	if err := r.intended(p); err != nil {
