@@ -12,6 +12,9 @@ import (
 	"github.com/rewarm/rewarm/runbook"
 )
 
+// ControlsKey is the key of the hash that holds a service's controls, for sentences.
+func ControlsKey(service string) string { return controls.Keys(service).Controls }
+
 // Read gives the controls as Redis holds them now, by name. A value that cannot
 // be decoded is in the answer, as Invalid; what cannot be answered at all, as a
 // key of another type, is a *Failure.

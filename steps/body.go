@@ -112,9 +112,10 @@ type Observed struct {
 	Controls    map[string]*string  `json:"controls,omitempty"` // raw values that changed since the last poll
 	// ControlsBase64 has those of them that are not UTF-8.
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
-	Lost           []string          `json:"lost,omitempty"`  // controls of this run that Redis has lost, meta and all
-	Left           []Left            `json:"left,omitempty"`  // controls that other runs have left, taken over now
-	Redis          string            `json:"redis,omitempty"` // why Redis could not be read
+	Lost           []string          `json:"lost,omitempty"`       // controls of this run that Redis has lost, meta and all
+	Left           []Left            `json:"left,omitempty"`       // controls that other runs have left, taken over now
+	ExpiresMS      int64             `json:"expires_ms,omitempty"` // time to live of the hash of the controls, which is to have none
+	Redis          string            `json:"redis,omitempty"`      // why Redis could not be read
 	More           bool              `json:"more,omitempty"`
 }
 
@@ -300,9 +301,13 @@ type Skipped struct {
 
 // Noted is a remark, of a person or of the machine.
 type Noted struct {
-	By   string `json:"by,omitempty"`
-	Text string `json:"text"`
+	By    string `json:"by,omitempty"`
+	About string `json:"about,omitempty"` // of a remark of the machine: what it must not remark again
+	Text  string `json:"text"`
 }
+
+// AboutExpiry is the remark that the hash of the controls has a time to live.
+const AboutExpiry = "expiry"
 
 // OrderedBody is what a person told the run to do.
 type OrderedBody struct {

@@ -1,8 +1,11 @@
 package steps
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -32,3 +35,15 @@ func (s *State) driftOf(c *runbook.Control, state *ControlState) *Drifted {
 // hasLost reports whether Redis had lost a control of this run at the latest poll. A hand
 // that deletes a field leaves its meta and the other fields.
 func (s *State) hasLost(control string) bool { return slices.Contains(s.lost, control) }
+
+// expiry remarks, once, that somebody has given the hash of the controls a time to live:
+// when that ends, every brake is gone at once.
+func (n *next) expiry() Move {
+	if n.s.expires == 0 || n.s.warned {
+		return nil
+	}
+	key := actions.ControlsKey(n.doc.Service)
+	return Write{Kind: KindNoted, Durable: true, Body: &Noted{About: AboutExpiry, Text: fmt.Sprintf(
+		"redis key %s was given a time to live and ends in %s, and every brake with it: PERSIST %s removes that, as does the next flip",
+		key, n.s.expires.Round(time.Second), key)}}
+}

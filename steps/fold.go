@@ -111,6 +111,8 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.held(b)
 	case *Skipped:
 		s.skipped(b)
+	case *Noted:
+		s.warned = s.warned || b.About == AboutExpiry
 	case *OrderedBody:
 		s.ordered(b)
 	case *Called:

@@ -24,7 +24,7 @@ type next struct {
 func Next(s *State, now time.Time) Move {
 	n := &next{s: s, doc: s.Doc, now: now}
 	return n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
 		n.poll, n.stopped, n.release)
 }
 
@@ -33,7 +33,7 @@ func Next(s *State, now time.Time) Move {
 func lookAt(s *State, now time.Time) (n *next, waits bool) {
 	n = &next{s: s, doc: s.Doc, now: now}
 	_, waits = n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
 		n.stopped, n.release).(Wait)
 	return n, waits
 }

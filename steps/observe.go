@@ -62,7 +62,8 @@ func (s *State) observedAt(r audit.Record) {
 }
 
 // readControls gives the raw values that are not what the state knows, and writes into the
-// body what Redis has lost, what other runs have left, and why it could not be read.
+// body what Redis has lost or is to lose, what other runs have left, and why it could not
+// be read.
 func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
 	all := make([]*runbook.Control, len(m.c.Doc.Controls))
 	for i := range m.c.Doc.Controls {
@@ -81,6 +82,9 @@ func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
 		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[c.Name] = raw
 		}
+	}
+	for _, live := range read { // it is of the hash, and the same for all
+		body.ExpiresMS = max(body.ExpiresMS, live.Expires.Milliseconds())
 	}
 	body.Lost, body.Left = m.state.lostOf(read), m.state.leftOf(read)
 	return changed
@@ -198,7 +202,7 @@ type splitter struct {
 // part gives the part that has room for n more bytes.
 func (s *splitter) part(n int) *Observed {
 	if n > s.room {
-		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, Redis: s.whole.Redis}
+		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
 		s.parts = append(s.parts, next)
 		s.room = audit.MaxBody - size(next)
 	}

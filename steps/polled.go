@@ -33,6 +33,8 @@ func (s *State) observed(b *Observed) {
 	s.RedisDown, s.lost = b.Redis, b.Lost
 	if b.Redis == "" {
 		s.away = retry{}
+		s.expires = time.Duration(b.ExpiresMS) * time.Millisecond
+		s.warned = s.warned && s.expires > 0
 	}
 	for name, raw := range b.Controls {
 		s.noticed(name, raw)

@@ -43,7 +43,9 @@ type State struct {
 	stopping   bool     // after idling the walk stops, to be resumed
 	drifts     map[string]*Drifted
 	putBack    map[string]bool
-	lost       []string // controls of this run that Redis had lost at the latest poll
+	expires    time.Duration // time to live of the hash of the controls at the latest poll, 0 for none
+	warned     bool          // a person was told of that
+	lost       []string      // controls of this run that Redis had lost at the latest poll
 	retries    map[Target]retry
 	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
 	refusing   retry // Redis refused to write anything; the zero retry once it has written
