@@ -74,7 +74,7 @@ func (n *next) raiseHolds() Move {
 	}
 	if n.s.Broken && n.s.hold(causeDisk) == nil {
 		return n.heldBy(causeDisk, "the log's disk is full or broken: protections go on, with their records in the emergency log or the mirror in redis; nothing is released",
-			"make room, interrupt this walk, then rewarm resume "+n.s.Begun.Run)
+			"make room, interrupt this walk, then "+n.s.goOn())
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
 		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "wait: protections are tried again, releases wait")

@@ -44,7 +44,7 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 	if m.state.hold(cause) != nil {
 		return nil
 	}
-	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: "rewarm resume " + m.state.Begun.Run, Costs: m.state.costs(m.c.Clock.Now())}, true)
+	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: m.state.goOn(), Costs: m.state.costs(m.c.Clock.Now())}, true)
 }
 
 func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }

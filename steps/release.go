@@ -44,7 +44,16 @@ func (n *next) through() Move {
 	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker)
 	}
-	return n.heldBy(causeThrough, "told to stop after "+n.last().String(), "rewarm resume "+n.s.Begun.Run)
+	return n.heldBy(causeThrough, "told to stop after "+n.last().String(), n.s.goOn())
+}
+
+// goOn is how a person goes on with a run that has stopped. The lab ends with the process
+// that walked on it.
+func (s *State) goOn() string {
+	if s.Begun.Lab {
+		return "start again with rewarm demo: the lab ended with this one"
+	}
+	return "rewarm resume " + s.Begun.Run
 }
 
 // enterRelease goes on to the next stage. The first one that releases begins when the
