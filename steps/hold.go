@@ -41,6 +41,11 @@ func (n *next) heldBy(cause, sentence, can string) Move {
 	return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: cause, Sentence: sentence, Can: can, Costs: n.s.costs(n.now)}}
 }
 
+// skipOrAbort says what a person may do about a step that holds, and when it lifts without.
+func skipOrAbort(step *runbook.Step, until string) string {
+	return "skip " + step.Name + " REASON, or abort; it lifts when " + until
+}
+
 // mostFailures is how often a release may fail before a person has to look: a walk that
 // approves by itself must not swing the load up and down for ever.
 const mostFailures = 3
@@ -55,7 +60,7 @@ func (n *next) raiseHolds() Move {
 		}
 		if undone {
 			return n.heldBy(causeUndone(step.Name), step.Name+" was put back for "+n.s.Step(step.Name).UndoneFor,
-				"wait, skip "+step.Name+" REASON, or abort")
+				skipOrAbort(step, "what it was put back for has passed"))
 		}
 	}
 	for step := range n.doc.Steps() {
@@ -69,19 +74,19 @@ func (n *next) raiseHolds() Move {
 		name := n.doc.Controls[i].Name
 		if d := n.s.drifts[name]; d != nil && n.s.hold(causeDrift(name)) == nil {
 			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name, shown(d.Expected), shown(d.Found)),
-				"put-back "+name+", or adopt "+name)
+				"put-back "+name+", adopt "+name+", or abort")
 		}
 	}
 	if n.s.Broken && n.s.hold(causeDisk) == nil {
 		return n.heldBy(causeDisk, "the log's disk is full or broken: protections go on, with their records in the emergency log or the mirror in redis; nothing is released",
-			"make room, interrupt this walk, then "+n.s.goOn())
+			"make room, stop this walk with Ctrl-C, then "+n.s.goOn())
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
-		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "wait: protections are tried again, releases wait")
+		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "abort; it lifts when redis answers, and protections are tried until then")
 	}
 	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
 		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
-			strings.TrimPrefix(n.s.refusal.Hint+"; wait: they are tried again, releases wait", "; "))
+			strings.TrimPrefix(n.s.refusal.Hint+", or abort; protections are tried until redis takes them", ", or "))
 	}
 	return n.guardHolds()
 }
@@ -105,7 +110,7 @@ func (n *next) guardHolds() Move {
 	for i := range n.doc.Guards {
 		g := &n.doc.Guards[i]
 		if n.s.guarding(g) && n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "wait, or abort"+guardHint(g))
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "abort; it lifts when the guard holds again"+guardHint(g))
 		}
 	}
 	return n.unjudged()
@@ -127,7 +132,7 @@ func (n *next) holdNow(h *HoldState) string {
 func guardHint(g *runbook.Guard) string {
 	switch g.Otherwise {
 	case runbook.StepDown:
-		return "; the runbook asks for a step down, which is yours to make"
+		return "; the step down of the runbook is made by hand: what tightens is adopted"
 	case runbook.FlipBrake:
 		return "; its brake on " + g.Flip.Control + " is put on"
 	}

@@ -134,7 +134,7 @@ func (n *next) stopped() Move {
 		return nil
 	case n.s.hold(causeInterrupted) == nil && n.s.hold(causeThrough) == nil:
 		return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: causeInterrupted,
-			Sentence: "interrupted: protections stay, what adds load is idle", Can: "rewarm resume " + n.s.Begun.Run}}
+			Sentence: "interrupted: protections stay, what adds load is idle", Can: n.s.goOn()}}
 	}
 	return Stop{Ending: EndedInterrupted}
 }

@@ -44,7 +44,11 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 	if m.state.hold(cause) != nil {
 		return nil
 	}
-	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: m.state.goOn(), Costs: m.state.costs(m.c.Clock.Now())}, true)
+	can := m.state.goOn()
+	if cause == causeCommander {
+		can = "once that run has ended: " + can
+	}
+	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can, Costs: m.state.costs(m.c.Clock.Now())}, true)
 }
 
 func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }
@@ -71,11 +75,16 @@ func (m *Machine) approve(o Order) error {
 		Hint: "a plan is approved while its gate is green; at least 8 hex digits"}
 }
 
+// aPersonLifts reports whether a hold lifts by a person's word alone.
+func aPersonLifts(cause string) bool {
+	return cause == causePerson || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeFailing(""))
+}
+
 // release lifts what only a person can lift.
 func (m *Machine) release(o Order) error {
 	lifted := false
 	for _, h := range slices.Clone(m.state.holds) {
-		if h.Cause != causePerson && !strings.HasPrefix(h.Cause, causeCall("")) && !strings.HasPrefix(h.Cause, causeFailing("")) {
+		if !aPersonLifts(h.Cause) {
 			continue
 		}
 		if err := m.by(o, KindHeld, &Held{Cause: h.Cause, Lifted: true, By: o.By, Sentence: "released by " + o.By}); err != nil {
@@ -94,18 +103,27 @@ func (m *Machine) skip(o Order) error {
 	if err != nil {
 		return err
 	}
-	st := m.state.Step(step.Name)
-	switch {
-	case o.Text == "":
+	if o.Text == "" {
 		return &RefusedOrder{Sentence: "a skip needs a reason", Hint: "skip " + step.Name + " REASON"}
-	case st.Phase == StepDone && !st.Owed && m.state.hold(causeUndone(step.Name)) == nil:
+	}
+	if refused := m.state.refuseSkip(step); refused != nil {
+		return refused
+	}
+	return m.by(o, KindSkipped, &Skipped{Step: step.Name, Reason: o.Text, By: o.By})
+}
+
+// refuseSkip says why a step cannot be skipped now, nil when it can.
+func (s *State) refuseSkip(step *runbook.Step) *RefusedOrder {
+	st := s.Step(step.Name)
+	switch {
+	case st.Phase == StepDone && !st.Owed && s.hold(causeUndone(step.Name)) == nil:
 		return &RefusedOrder{Sentence: step.Name + " is done already", Hint: "the log says how"}
 	case st.Phase == "":
 		return &RefusedOrder{Sentence: step.Name + " has not been reached yet", Hint: "skip it when its turn comes"}
-	case m.state.openStep(step.Name):
+	case s.openStep(step.Name):
 		return &RefusedOrder{Sentence: "the outcome of a flip of " + step.Name + " is not known yet", Hint: "wait until it is settled"}
 	}
-	return m.by(o, KindSkipped, &Skipped{Step: step.Name, Reason: o.Text, By: o.By})
+	return nil
 }
 
 func (s *State) openStep(step string) bool {

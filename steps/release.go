@@ -176,7 +176,7 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.Findings)
 	}
 	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		"skip "+step.Name+" REASON, or abort")
+		skipOrAbort(step, "the gate passes"))
 }
 
 // blocker says what stands before every release, "" when nothing does.

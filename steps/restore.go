@@ -61,7 +61,7 @@ func (n *next) undoCalls(step *runbook.Step, st *StepState) Move {
 		case !c.Finished:
 			return n.block(called.Name + ": undoing its call has not ended")
 		case n.s.hold(causeCall(called.Name)) == nil:
-			return n.heldBy(causeCall(called.Name), called.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release")
+			return n.heldBy(causeCall(called.Name), called.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release, or abort")
 		}
 	}
 	return n.writeStep(step, StepDone, "restored")

@@ -315,6 +315,9 @@ type rights struct {
 }
 
 func (r *rights) record(rec audit.Record, body any, s *State) {
+	if held, ok := body.(*Held); ok && !held.Lifted {
+		r.can(rec, held.Can, held.Cause, s)
+	}
 	b, ok := body.(*Intended)
 	if !ok || b.Plan.Direction != runbook.Releasing || b.Target.Purpose == PurposeUndo || b.Target.Purpose == PurposePutBack {
 		return
@@ -348,6 +351,30 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 	}
 	if step.Timing.Release != runbook.ApprovalNone && !r.wasApproved(s, b) {
 		fail("was made without an approval")
+	}
+}
+
+var orderInText = regexp.MustCompile(`\b(skip|put-back|adopt|release|wait)\b ?([\w.-]*)`)
+
+// can checks that what a hold offers would not be refused.
+func (r *rights) can(rec audit.Record, text, cause string, s *State) {
+	if text == "" {
+		r.t.Fatalf("record %d: the hold %q does not say what a person may do", rec.Seq, cause)
+	}
+	for _, m := range orderInText.FindAllStringSubmatch(text, -1) {
+		ok := false
+		switch word, name := m[1], m[2]; word {
+		case "skip":
+			step := s.Doc.Step(name)
+			ok = step != nil && s.refuseSkip(step) == nil
+		case "put-back", "adopt":
+			ok = s.drifts[name] != nil
+		case "release":
+			ok = aPersonLifts(cause)
+		}
+		if !ok {
+			r.t.Fatalf("record %d: the hold %q offers %q, which is no word or would be refused: %s", rec.Seq, cause, m[0], text)
+		}
 	}
 }
 
