@@ -36,7 +36,19 @@
 // mark: since when the service obeyed it. A release's when also counts from the poll on
 // that cleared the last owed expectation. What a bound compares with is kept with the
 // poll, so a gate is judged once, and the same whoever folds the records. A resume
-// forgets the polls: every gate starts anew.
+// forgets the polls: every gate starts anew, and so does every timeout.
+//
+// # Holds
+//
+// A hold has one cause and says what blocks, what a person may type, when it lifts by
+// itself and what waiting costs. Guards that one cause keeps from being judged share a
+// hold. [State.Blocking] and [State.Costs] say the same at any later moment.
+//
+// # Ends
+//
+// A walk that closes, aborts, is interrupted or was told to stop gives the command back
+// after its last record, so that another run can begin at once. One that is killed, or
+// that its driver leaves while it is held, keeps it until the lease ends.
 //
 // # Failing
 //
