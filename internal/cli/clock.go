@@ -52,6 +52,7 @@ type pacedClock struct {
 	real   clock
 	speed  float64 // modelled seconds a real second, above 0
 	anchor pacing
+	brisk  float64 // the speed while no person is to answer in time
 }
 
 // pacing ties a moment of the model to a real one.
@@ -66,7 +67,19 @@ const pace = 25 * time.Millisecond
 const behind = time.Second
 
 func newPacedClock(model, real clock, speed float64) *pacedClock {
-	return &pacedClock{model: model, real: real, speed: speed, anchor: pacing{model.Now(), real.Now()}}
+	return &pacedClock{model: model, real: real, speed: speed, anchor: pacing{model.Now(), real.Now()}, brisk: speed}
+}
+
+// linger lets the model go on no faster than real time while a person has to answer
+// before a moment of it: what is short in an incident would be too short in a rehearsal.
+func (c *pacedClock) linger(answering bool) {
+	speed := c.brisk
+	if answering {
+		speed = min(speed, 1)
+	}
+	if speed != c.speed {
+		c.speed, c.anchor = speed, pacing{c.model.Now(), c.real.Now()}
+	}
 }
 
 func (c *pacedClock) Now() time.Time { return c.model.Now() }
@@ -98,10 +111,15 @@ func (c *pacedClock) Wait(ctx context.Context, until time.Time) error {
 	}
 }
 
+// asReal is how long a time of the model takes.
+func (c *pacedClock) asReal(model time.Duration) time.Duration {
+	return time.Duration(float64(model) / c.speed)
+}
+
 // nap is how long to sleep with so much of the model's time to go: real time always
 // moves, so stepping the model without a sleep between would never leave the processor.
 func (c *pacedClock) nap(left time.Duration) time.Duration {
-	return min(pace, time.Duration(float64(left)/c.speed))
+	return min(pace, c.asReal(left))
 }
 
 // due is where the model's clock should stand now.

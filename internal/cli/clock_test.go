@@ -83,6 +83,26 @@ func TestPacedClock(t *testing.T) {
 	})
 }
 
+// TestPacedClockLingers: a deadline of 20 s is 20 s to a person, and then it is brisk again.
+func TestPacedClockLingers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2026, 11, 29, 10, 7, 30, 0, time.UTC)
+		for speed, want := range map[float64]time.Duration{4: 25 * time.Second, 0.5: 80 * time.Second} {
+			paced := newPacedClock(&modelClock{now: start}, wallClock{}, speed)
+			began := time.Now()
+			for i, answering := range []bool{true, false} {
+				paced.linger(answering)
+				if err := paced.Wait(t.Context(), start.Add(time.Duration(i+1)*20*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if took := time.Since(began); took < want || took > want+3*pace {
+				t.Errorf("at speed %g an answer and 20 s more took %s, want %s", speed, took, want)
+			}
+		}
+	})
+}
+
 // restlessClock is real time as a program meets it: it moves between any two looks.
 type restlessClock struct{ modelClock }
 

@@ -35,8 +35,9 @@ var spokenWords = []spoken{
 
 // answers to what is typed that are no orders.
 const (
-	wordHelp   = "help"
-	wordStatus = "status"
+	wordApprove = "approve"
+	wordHelp    = "help"
+	wordStatus  = "status"
 )
 
 // parseSpoken reads a typed line as an order. It is refused with what would be
@@ -84,15 +85,19 @@ func isBrake(kind steps.OrderKind) bool {
 	return slices.ContainsFunc(spokenWords, func(s spoken) bool { return s.kind == kind && s.brake })
 }
 
-// spokenHelp lists what can be typed.
-func spokenHelp() string {
-	var b strings.Builder
-	for _, s := range spokenWords {
-		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace(s.word+" "+s.form), s.means)
+// spokenHelp lists what can be typed, a row each.
+func spokenHelp() []string {
+	row := func(typed, means string) string { return fmt.Sprintf("  %-22s %s", strings.TrimSpace(typed), means) }
+	rows := []string{
+		row(wordApprove, "let the plan go that waits; the question shows wider words"),
+		row(wordApprove+" DIGEST", "the same by its digest, at least 8 hex digits"),
 	}
-	fmt.Fprintf(&b, "  %-22s %s\n", wordStatus, "what blocks, what is owed, what is flipped")
-	fmt.Fprintf(&b, "  %-22s %s\n", wordHelp, "this list; Ctrl-C stops the walk so that it can be resumed")
-	return b.String()
+	for _, s := range spokenWords {
+		rows = append(rows, row(s.word+" "+s.form, s.means))
+	}
+	return append(rows,
+		row(wordStatus, "what is flipped and owed, what blocks, what waiting costs"),
+		row(wordHelp, "this list; Enter shows the question, Ctrl-C stops the walk"))
 }
 
 // parseModes reads an answer to a question after the modes: numbers of the list or

@@ -24,8 +24,11 @@ expires everywhere, then a cache cell with 30 % is lost. The bundled runbook, or
 recovers it through all nine stages. The service speaks the real Redis protocol and
 answers real PromQL, all in this process; every figure is a model's.
 
-On a terminal you approve what releases and the lab runs at four times real time;
-without one the gates alone approve and it runs as fast as it can.`,
+On a terminal you approve what releases and the lab runs at four times real time, and in
+real time while a question with a deadline waits for you. Without a terminal the gates
+alone approve and it runs as fast as it can.
+
+A demo that was interrupted cannot be resumed, as a run can: the lab ends with it.`,
 		Args: atMost(1, "demo [BOOK]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.demo(cmd.Context(), append(args, bundledBook)[0], through)
@@ -92,8 +95,12 @@ func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool
 	}
 	p.closeLater(func() error { l.Close(); return nil })
 	var now clock = l.Clock()
+	var lingers func(bool)
 	if !flatOut {
-		now = newPacedClock(l.Clock(), p.clock, speed)
+		paced := newPacedClock(l.Clock(), p.clock, speed)
+		if now = paced; !p.settings.given["speed"] {
+			lingers = paced.linger
+		}
 	}
 	poller, err := probes.NewPoller(probes.Options{URL: "http://lab", Transport: l.Transport()}, now)
 	if err != nil {
@@ -104,7 +111,7 @@ func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool
 		return targets{}, err
 	}
 	p.closeLater(store.Close)
-	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now,
+	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now, lingers: lingers,
 		prometheus: poller.Address(), redis: store.Target(), lab: true}, nil
 }
 

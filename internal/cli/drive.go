@@ -30,8 +30,11 @@ type driver struct {
 	say      io.Writer // for the person, beside the records
 	actor    string
 	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
+	lingers  func(answering bool)         // slows a rehearsal down for a person; may be nil
 	asked    asked
-	stopped  bool // an interruption was handed over
+	listed   string // the step whose question was shown in full
+	blocking string // what blocked the next release when the machine last waited
+	stopped  bool   // an interruption was handed over
 }
 
 // longestHold is how long a walk without a terminal stays on one hold.
@@ -75,12 +78,16 @@ func (d *driver) ended(ending steps.Ending) error {
 // wait sleeps until the machine wants to go on or something comes in. Where no
 // person can be heard it does not wait for one.
 func (d *driver) wait(ctx context.Context, m steps.Wait) error {
+	d.blocking = m.Blocking
 	if d.terminal == nil {
 		if err := d.unheard(m); err != nil {
 			return err
 		}
 	} else if err := d.ask(m.Question); err != nil {
 		return err
+	}
+	if d.lingers != nil {
+		d.lingers(!m.Question.Until.IsZero())
 	}
 	sleep, cancel := d.mail.sleeping(ctx)
 	defer cancel()

@@ -88,7 +88,7 @@ var approval = steps.Question{
 func attended(t *testing.T, q steps.Question) (*driver, *scripted, *bytes.Buffer) {
 	said := &bytes.Buffer{}
 	m := newScripted(t)
-	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, terminal: &terminal{}, say: printableWriter{said}, actor: "ana"}
+	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, terminal: &terminal{}, say: printableWriter{said}, actor: "ana", blocking: "expect warm"}
 	if key := questionKey(q); key != "" {
 		d.asked = asked{question: q, key: key, after: 10}
 	}
@@ -111,9 +111,20 @@ func TestTypedLines(t *testing.T) {
 		// https://github.com/charmbracelet/bubbletea/issues/404
 		{"pasted", approval, typedLine{text: "approve", number: 11, burst: true}, "", "several lines came at once"},
 		{"yes is no word", approval, typedLine{text: "y", number: 11}, "", "not understood"},
-		{"more than the word", approval, typedLine{text: "approve stage now", number: 11}, "", "not understood"},
-		{"the word without a question", steps.Question{}, typedLine{text: "approve", number: 11}, "", "not understood"},
-		{"nothing", approval, typedLine{number: 11}, "", `type "approve" for this plan (aaaaaaaa)`},
+		{"what counts is said", approval, typedLine{text: "yes", number: 11}, "",
+			"what counts now: approve, approve ladder, hold [REASON], abort, note TEXT, status, help"},
+		{"more than the word", approval, typedLine{text: "approve ladder now", number: 11}, "", `"approve ladder now" is not on offer; what counts now: approve, approve ladder,`},
+		{"a wider word that is not offered", approval, typedLine{text: "approve stage", number: 11}, "", `"approve stage" is not on offer`},
+		{"by digest", approval, typedLine{text: "approve BBBBBBBB", number: 11}, "approve warm bbbbbbbbbbbb ", ""},
+		{"by more of the digest", approval, typedLine{text: "approve bbbbbbbbbb", number: 11}, "approve warm bbbbbbbbbbbb ", ""},
+		{"by a digest that is too short", approval, typedLine{text: "approve bbbb", number: 11}, "", "not on offer"},
+		{"by another digest", approval, typedLine{text: "approve cccccccc", number: 11}, "", "not on offer"},
+		{"a digest typed ahead", approval, typedLine{text: "approve bbbbbbbb", number: 9}, "", "it was typed before the question appeared"},
+		{"a digest alone", approval, typedLine{text: "bbbbbbbb", number: 11}, "", "not understood"},
+		{"the word without a question", steps.Question{}, typedLine{text: "approve", number: 11}, "", "nothing waits for an approval now: expect warm"},
+		{"the word is no answer", confirm, typedLine{text: "approve", number: 11}, "", "nothing waits for an approval now"},
+		{"nothing", approval, typedLine{number: 11}, "", "approve         this plan (aaaaaaaa)\n"},
+		{"nothing where nothing is asked", steps.Question{}, typedLine{}, "", "nothing is asked; what counts now: hold [REASON]"},
 		{"hold at any time", steps.Question{}, typedLine{text: "hold the line", number: 1}, "hold   the line", ""},
 		{"hold typed ahead and pasted", approval, typedLine{text: "HOLD", number: 1, burst: true}, "hold   ", ""},
 		{"abort pasted", approval, typedLine{text: "abort too late", number: 1, burst: true}, "abort   too late", ""},
@@ -126,6 +137,7 @@ func TestTypedLines(t *testing.T) {
 		{"put back", steps.Question{}, typedLine{text: "put-back origin.admission"}, "put-back origin.admission  ", ""},
 		{"note", steps.Question{}, typedLine{text: "note called the on-call of search"}, "note   called the on-call of search", ""},
 		{"help", approval, typedLine{text: "help"}, "", "skip STEP REASON"},
+		{"help has the approvals", approval, typedLine{text: "help"}, "", "  approve DIGEST         the same by its digest"},
 		{"an answer", confirm, typedLine{text: "we lost a cell", number: 11}, "answer reason  we lost a cell", ""},
 		{"an answer by its word", confirm, typedLine{text: "answer abort was typed", number: 11}, "answer reason  abort was typed", ""},
 		{"an answer typed ahead", confirm, typedLine{text: "we lost a cell", number: 10}, "", "before the question appeared"},

@@ -60,7 +60,7 @@ func (t *transcript) flipEvent(body any) (event, bool) {
 	case *steps.Planned:
 		return event{where: t.at(b.Target.Step), text: plannedText(b)}, true
 	case *steps.Approved:
-		return event{where: t.at(b.Step), text: approvedText(b)}, true
+		return event{where: t.at(b.Step), text: t.approvedText(b)}, true
 	case *steps.Intended:
 		return event{where: t.at(b.Target.Step), text: intendedText(b)}, true
 	case *steps.Settled:
@@ -105,8 +105,11 @@ func also(label, text string) string {
 	return label + text
 }
 
+// shortDigest is how much of a digest is shown and, at least, typed: hex digits.
+const shortDigest = 8
+
 // short is the part of a digest that a person can type.
-func short(digest string) string { return digest[:min(8, len(digest))] }
+func short(digest string) string { return digest[:min(shortDigest, len(digest))] }
 
 func begunText(b *steps.Begun) string {
 	parts := []string{
@@ -177,8 +180,15 @@ func plannedText(b *steps.Planned) string {
 	return text + ", " + string(b.Plan.Direction) + also("; owner ", b.Owner)
 }
 
-func approvedText(b *steps.Approved) string {
-	return fmt.Sprintf("approved %s %s, %s%s", b.Scope, short(b.Digest), approvedBy(b), coversText(b.Covers))
+func (t *transcript) approvedText(b *steps.Approved) string {
+	text := fmt.Sprintf("approved %s %s, %s", b.Scope, short(b.Digest), approvedBy(b))
+	switch {
+	case len(b.Covers) < 2:
+		return text
+	case t.brief: // the question listed them
+		return text + ": " + countOf(len(b.Covers), "change")
+	}
+	return text + ": " + strings.Join(changeRows(t.doc, b.Covers), "; ")
 }
 
 func approvedBy(b *steps.Approved) string {
@@ -186,25 +196,6 @@ func approvedBy(b *steps.Approved) string {
 		return "as its gate is green"
 	}
 	return b.How + by(b.By)
-}
-
-// coversText lists what an approval of more than one plan covers.
-func coversText(covers []steps.Change) string {
-	if len(covers) < 2 {
-		return ""
-	}
-	var list []string
-	for _, c := range covers {
-		list = append(list, c.Control+" to "+changeText(c))
-	}
-	return ": " + strings.Join(list, ", ")
-}
-
-func changeText(c steps.Change) string {
-	if c.After == nil {
-		return "absent"
-	}
-	return strings.TrimSpace(*c.After + " " + c.Unit)
 }
 
 func intendedText(b *steps.Intended) string {

@@ -311,6 +311,13 @@ func (l looked) flip(step *runbook.Step) (string, runbook.Direction) {
 	return fmt.Sprintf("flip %s: %s -> %s", c.Name, beforeText(c, live), after), plan.Direction
 }
 
+func elseText(otherwise string) string {
+	if otherwise == "" {
+		return ""
+	}
+	return fmt.Sprintf("; without an answer it is %q", otherwise)
+}
+
 func beforeText(c *runbook.Control, live actions.Live) string {
 	text := c.Format(live.Value)
 	if live.Raw == nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -17,7 +16,7 @@ type asked struct {
 	shown    time.Time // when it was shown last
 }
 
-// remind is how much run time may pass before a question that waits is shown again:
+// remind is how much of a person's time may pass before a question that waits is shown again:
 // what happens meanwhile pushes it off the screen.
 const remind = time.Minute
 
@@ -36,8 +35,8 @@ func questionKey(q steps.Question) string {
 func (d *driver) ask(q steps.Question) error {
 	key := questionKey(q)
 	if key == d.asked.key {
-		if key != "" && d.clock.Now().Sub(d.asked.shown) >= remind {
-			d.showQuestion()
+		if key != "" && d.felt(d.clock.Now().Sub(d.asked.shown)) >= remind {
+			d.showQuestion(false)
 		}
 		return nil
 	}
@@ -46,77 +45,27 @@ func (d *driver) ask(q steps.Question) error {
 		return nil
 	}
 	d.asked.after = d.terminal.ask()
-	d.showQuestion()
+	d.showQuestion(d.listed != q.Step)
+	d.listed = q.Step
 	return nil
-}
-
-func (d *driver) showQuestion() {
-	d.asked.shown = d.clock.Now()
-	q := d.asked.question
-	switch {
-	case d.asked.key == "":
-		d.tell("nothing is asked; type " + wordHelp + " for what can be typed")
-	case q.Asks != "":
-		d.showConfirm(q)
-	default:
-		d.showApproval(q)
-	}
-}
-
-func (d *driver) showConfirm(q steps.Question) {
-	d.tell("question: " + q.Step + ": " + q.Asks)
-	if q.Modes {
-		for i, mode := range runbook.Modes {
-			d.tell(fmt.Sprintf("  %d %s", i+1, mode))
-		}
-		d.tell("type numbers or names, as 1,2" + elseText(q.Else))
-		return
-	}
-	d.tell("type the answer on one line" + elseText(q.Else))
-}
-
-func elseText(otherwise string) string {
-	if otherwise == "" {
-		return ""
-	}
-	return fmt.Sprintf("; without an answer it is %q", otherwise)
-}
-
-func (d *driver) showApproval(q steps.Question) {
-	text := "approval: " + q.Step
-	if p := q.Planned; p != nil {
-		text += ": " + plannedText(p)
-	}
-	d.tell(text)
-	for _, offer := range q.Offers {
-		d.tell(fmt.Sprintf("type %q for %s", offer.Word, offerText(offer)))
-	}
-}
-
-func offerText(offer steps.Offer) string {
-	text := "this " + string(offer.Scope) + " (" + short(offer.Digest) + ")"
-	if offer.Scope == steps.ScopeStage {
-		text = "this stage's plans (" + short(offer.Digest) + ")"
-	}
-	return text + coversText(offer.Covers)
 }
 
 // typed takes one line of the person.
 func (d *driver) typed(line typedLine) error {
 	switch strings.ToLower(line.text) {
 	case "":
-		d.showQuestion()
+		d.showQuestion(true)
 		return nil
 	case wordHelp, "?":
-		fmt.Fprint(d.say, spokenHelp())
-		d.showQuestion()
+		fmt.Fprint(d.say, wrapRows(spokenHelp(), columnsOf(d.say)))
+		d.showQuestion(false)
 		return nil
 	case wordStatus:
-		fmt.Fprint(d.say, statusText(d.machine.State(), d.clock.Now()))
+		d.showStatus()
 		return nil
 	}
-	if offer, ok := d.offered(line.text); ok {
-		return d.approve(line, offer)
+	if approves(line.text) {
+		return d.approve(line)
 	}
 	order, ok, err := parseSpoken(line.text)
 	switch {
@@ -133,20 +82,34 @@ func (d *driver) typed(line typedLine) error {
 	return d.order(order)
 }
 
-// offered finds the approval that a line gives, by its exact words.
+// approves reports whether a line begins with the word of an approval. It is never an
+// answer to a question.
+func approves(text string) bool {
+	word, _, _ := strings.Cut(text, " ")
+	return strings.EqualFold(word, wordApprove)
+}
+
+// offered finds the approval that a line gives: by its exact words, or by the digest as
+// it is shown, or more of it.
 func (d *driver) offered(text string) (steps.Offer, bool) {
-	words := strings.Join(strings.Fields(text), " ")
+	words := strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	digest := strings.TrimPrefix(words, wordApprove+" ")
 	for _, offer := range d.asked.question.Offers {
-		if strings.EqualFold(words, offer.Word) {
+		if words == offer.Word || len(digest) >= shortDigest && strings.HasPrefix(offer.Digest, digest) {
 			return offer, true
 		}
 	}
 	return steps.Offer{}, false
 }
 
-// approve gives an approval, unless the line cannot have been typed in answer to
-// what is shown.
-func (d *driver) approve(line typedLine, offer steps.Offer) error {
+// approve gives an approval, unless nothing waits for it or the line cannot have been
+// typed in answer to what is shown.
+func (d *driver) approve(line typedLine) error {
+	offer, ok := d.offered(line.text)
+	if !ok {
+		d.notOnOffer(line.text)
+		return nil
+	}
 	if reason := d.notAnAnswer(line); reason != "" {
 		return d.notNow(reason)
 	}
@@ -166,7 +129,7 @@ func (d *driver) notAnAnswer(line typedLine) string {
 
 func (d *driver) notNow(reason string) error {
 	d.tell("that does not count: " + reason)
-	d.showQuestion()
+	d.showQuestion(false)
 	return nil
 }
 
@@ -175,10 +138,7 @@ func (d *driver) reply(line typedLine) error {
 	if d.asked.question.Asks != "" {
 		return d.answer(line, line.text)
 	}
-	d.tell(fmt.Sprintf("not understood: %q; type %s for what can be typed", line.text, wordHelp))
-	if d.asked.key != "" {
-		d.showQuestion()
-	}
+	d.tell(fmt.Sprintf("not understood: %q; what counts now: %s", line.text, strings.Join(d.words(), ", ")))
 	return nil
 }
 
@@ -196,7 +156,7 @@ func (d *driver) answer(line typedLine, text string) error {
 		modes, err := parseModes(text)
 		if err != nil {
 			d.tell("refused: " + err.Error())
-			d.showQuestion()
+			d.showQuestion(false)
 			return nil
 		}
 		text = modes

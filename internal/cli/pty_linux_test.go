@@ -86,25 +86,27 @@ func (s *seat) shown() string {
 	return s.screen.String()
 }
 
-// sees waits until a text appears behind what was waited for before.
-func (s *seat) sees(want string) {
+// sees waits until a text, or one of several, appears behind what was waited for before.
+func (s *seat) sees(wants ...string) {
 	s.t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
 		screen := s.shown()
-		if i := strings.Index(screen[s.seen:], want); i >= 0 {
-			s.seen += i + len(want)
-			return
+		for _, want := range wants {
+			if i := strings.Index(screen[s.seen:], want); i >= 0 {
+				s.seen += i + len(want)
+				return
+			}
 		}
 		select {
 		case <-s.stopped:
-			if !strings.Contains(s.shown()[s.seen:], want) {
-				s.t.Fatalf("rewarm ended before %q appeared:\n%s", want, screen)
+			if s.shown() == screen {
+				s.t.Fatalf("rewarm ended before %q appeared:\n%s", wants, screen)
 			}
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%q does not appear:\n%s", want, screen)
+			s.t.Fatalf("%q does not appear:\n%s", wants, screen)
 		}
 	}
 }
@@ -151,15 +153,17 @@ func TestPersonApproves(t *testing.T) {
 	s.types("2\n")
 	s.sees(`answered by `)
 	s.sees("approval: allow-prewarm: plan ")
-	s.sees(`type "approve stage"`)
+	s.sees("approve stage  all that is left of this stage (")
+	s.sees("prewarm.bucket to top-1, top-10, top-100, working-set")
+	s.sees("or hold [REASON], skip allow-prewarm REASON, abort [REASON], status, help")
 	s.types("approve stage\n")
 	s.sees("approved stage")
 	s.sees("approval: route-back: ")
-	s.sees(`type "approve ladder"`)
+	s.sees("approve ladder  this and all that is left of route-back (")
 	s.types("approve ladder\n")
 	s.sees("approved ladder")
 	s.sees("approval: lift-everything: ")
-	s.sees(`type "approve rest"`)
+	s.sees("approve rest  this and all that is left of lift-everything (")
 	s.types("approve rest\n")
 	s.sees("question: what-the-machine-cannot-know: ")
 	s.types("called the owner of search\n")
@@ -182,10 +186,10 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 	s.types("cell-loss\n")
 	s.sees("answered by ")
 	s.types("approve\n") // long before anything asks for it
-	s.sees(`not understood: "approve"`)
+	s.sees("nothing waits for an approval now: ", "held: guard ")
 	s.types("appro") // and a line without its end
 	s.sees("approval: allow-prewarm: plan ")
-	s.sees(`type "approve"`)
+	s.sees("approve        this plan (")
 	s.types("ve\n")
 	s.sees(`not understood: "ve"`)
 	for _, paste := range []string{"approve\napprove\n", "\x1b[200~approve\r\napprove\r\n\x1b[201~\n"} {
@@ -193,15 +197,21 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 		s.sees("that does not count: several lines came at once")
 	}
 	s.types("y\n")
-	s.sees(`not understood: "y"`)
+	s.sees(`not understood: "y"; what counts now: approve, approve stage, hold [REASON],`)
 	s.types("help\n")
 	s.sees("stop everything that releases")
 	s.types("status\n")
 	s.sees("stage rank-warmth")
+	s.sees("leaders.cell          60 leaders (steady 400) ")
+	s.sees("blocks: allow-prewarm waits for an approval")
+	s.sees("type:   approve, approve stage, hold [REASON], abort")
+	s.sees("costs:  copies that live on stale.product-detail ")
 	s.types("note the on-call of search knows\n")
 	s.sees(": the on-call of search knows")
 	s.types("hold wait for search\n")
-	s.sees("HOLD by ")
+	s.sees("HOLD: held by ")
+	s.types("approve\n")
+	s.sees(": wait for search; release first")
 	s.types("release\n")
 	s.sees("hold lifted by ")
 	if strings.Contains(s.shown(), "approved plan") {

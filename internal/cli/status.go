@@ -63,11 +63,12 @@ func (p *program) status(name string) error {
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(s)
 	}
+	v := standing{state: state, now: p.asOf(state), past: notWalked(s.State)}
 	fmt.Fprintf(p.out, "state %s\n", s.State)
-	if s.Blocking != "" {
-		fmt.Fprintf(p.out, "blocking: %s\n", oneLine(s.Blocking))
+	if v.past {
+		fmt.Fprintf(p.out, "as of this run's last record, %s UTC:\n", state.LastAt.UTC().Format(time.DateTime))
 	}
-	fmt.Fprint(p.out, statusText(state, p.asOf(state)))
+	fmt.Fprint(p.out, v.text(columnsOf(p.out)))
 	if s.State == stateInterrupted && !s.Lab {
 		fmt.Fprintf(p.out, "next: rewarm resume %s\n", s.Run)
 	}
@@ -78,7 +79,7 @@ func (p *program) statusOf(folder runFolder, state *steps.State) status {
 	s := status{
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
 		State: stateOf(state, beingWritten(folder.logPath())),
-		Stage: state.Stage.String(), Step: stepOf(state), Blocking: p.blocking(state),
+		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
 		Owed: append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}
 	if state.Stage == 0 {
@@ -103,6 +104,11 @@ func stateOf(s *steps.State, walking bool) runState {
 	return stateRunning
 }
 
+// notWalked reports that no process walks a run: others may have changed its controls.
+func notWalked(state runState) bool {
+	return state == stateClosed || state == stateAborted || state == stateInterrupted
+}
+
 // stepOf is the step that the walk stands in: the last that was entered and is not done.
 func stepOf(s *steps.State) string {
 	current := ""
@@ -112,20 +118,6 @@ func stepOf(s *steps.State) string {
 		}
 	}
 	return current
-}
-
-// blocking is one line: what a release waits for.
-func (p *program) blocking(s *steps.State) string {
-	if s.Ending != "" {
-		return ""
-	}
-	if holds := s.Holds(); len(holds) > 0 {
-		return holds[0].Sentence
-	}
-	if wait, ok := steps.Next(s, p.asOf(s)).(steps.Wait); ok {
-		return wait.Blocking
-	}
-	return ""
 }
 
 // asOf is the time at which a state is looked at: for the lab, whose time is its own,

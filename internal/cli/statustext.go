@@ -4,39 +4,114 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rewarm/rewarm/steps"
 )
 
-// statusText says where a walk stands: what blocks, what is owed, what is flipped.
-func statusText(s *steps.State, now time.Time) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "run %s, service %s, stage %s\n", s.Begun.Run, s.Begun.Service, s.Stage)
-	for _, hold := range s.Holds() {
-		fmt.Fprintf(&b, "held for %s: %s\n", ago(hold.Since, now), hold.Sentence+also("; you can: ", hold.Can)+also("; waiting costs: ", hold.Costs))
-	}
-	if owed := s.Owed(); len(owed) > 0 {
-		fmt.Fprintf(&b, "owed: %s\n", strings.Join(owed, ", "))
-	}
-	if s.Recovered != nil {
-		fmt.Fprintf(&b, "%s\n", recoveredText(s.Recovered))
-	}
-	b.WriteString(overridesText(s.Overrides(), now))
-	return b.String()
+// standing is where a run stands, as people are told.
+type standing struct {
+	state *steps.State
+	now   time.Time
+	past  bool     // nothing walks it: what others have changed since is not known
+	words []string // that can be typed now, nil where nothing can
 }
 
-// overridesText lists what is not at its steady value, loudly when it is past its
-// review time.
-func overridesText(overrides []steps.Override, now time.Time) string {
-	if len(overrides) == 0 {
-		return "every control that the run flipped is at its steady value\n"
+// text has what blocks, what can be typed and what waiting costs last, so that they stay
+// on the screen.
+func (v standing) text(width int) string {
+	s := v.state
+	rows := []string{fmt.Sprintf("run %s, service %s, stage %s", s.Begun.Run, s.Begun.Service, s.Stage)}
+	if s.Recovered != nil {
+		rows = append(rows, recoveredText(s.Recovered))
 	}
-	var b strings.Builder
+	rows = append(rows, v.flipped()...)
+	if owed := s.Owed(); len(owed) > 0 {
+		rows = append(rows, "owed: "+strings.Join(owed, ", "))
+	}
+	rows = append(rows, v.blocks()...)
+	for i := range rows {
+		rows[i] = oneLine(rows[i])
+	}
+	return wrapRows(rows, width)
+}
+
+// blocks says what blocks, what may be done about it, and what waiting costs.
+func (v standing) blocks() []string {
+	if v.state.Ending != "" {
+		return nil
+	}
+	var rows []string
+	for _, hold := range v.state.Holds() {
+		lasts := "for " + ago(hold.Since, v.now)
+		if v.past {
+			lasts = "since " + clockTime(hold.Since, v.now)
+		}
+		rows = append(rows, "held "+lasts+": "+hold.Sentence)
+		if hold.Can != "" {
+			rows = append(rows, "  can:  "+hold.Can)
+		}
+	}
+	if blocking := v.state.Blocking(v.now); blocking != "" && len(rows) == 0 {
+		rows = append(rows, "blocks: "+blocking)
+	}
+	if len(v.words) > 0 {
+		rows = append(rows, "type:   "+strings.Join(v.words, ", "))
+	}
+	if v.past && v.state.Begun.Lab { // nothing is left that could run out
+		return rows
+	}
+	return append(rows, costRows(v.state, v.now)...)
+}
+
+// costRows says what waiting costs now.
+func costRows(s *steps.State, now time.Time) []string {
+	if costs := s.Costs(now); costs != "" {
+		return []string{"costs:  " + costs}
+	}
+	return nil
+}
+
+// flipped lists what is not at its steady value, a row a control.
+func (v standing) flipped() []string {
+	overrides := v.state.Overrides()
+	switch {
+	case len(overrides) == 0 && v.past:
+		return []string{"every control that the run flipped was at its steady value"}
+	case len(overrides) == 0:
+		return []string{"every control that the run flipped is at its steady value"}
+	}
+	longest := 0
 	for _, o := range overrides {
-		fmt.Fprintf(&b, "%s is %s (steady %s) for %s, by %s%s%s\n", o.Control, o.Value, o.Steady, ago(o.Since, now), o.By,
-			also(", owner ", o.Owner), reviewText(o.ReviewAt, now))
+		longest = max(longest, utf8.RuneCountInString(o.Control))
 	}
-	return b.String()
+	rows := []string{"not at its steady value:"}
+	for _, o := range overrides {
+		rows = append(rows, fmt.Sprintf("  %-*s  %s", longest, o.Control, v.override(o)))
+	}
+	return rows
+}
+
+// override is one control: its value, its steady one, how long it has been so, by whom
+// when not by this run, and when it is to be looked at again.
+func (v standing) override(o steps.Override) string {
+	lasts := ago(o.Since, v.now)
+	if v.past {
+		lasts = "since " + clockTime(o.Since, v.now)
+	}
+	text := fmt.Sprintf("%s (steady %s) %s", o.Value, withoutUnitOf(o.Steady, o.Value), lasts)
+	if o.By != v.state.Begun.Run {
+		text += also(", by ", o.By)
+	}
+	return text + also(", owner ", o.Owner) + reviewText(o.ReviewAt, v.now)
+}
+
+// withoutUnitOf leaves out a unit that the other value names already.
+func withoutUnitOf(value, other string) string {
+	if number, unit, ok := strings.Cut(value, " "); ok && strings.HasSuffix(other, " "+unit) {
+		return number
+	}
+	return value
 }
 
 func reviewText(at, now time.Time) string {
@@ -44,7 +119,16 @@ func reviewText(at, now time.Time) string {
 	case at.IsZero():
 		return ""
 	case now.After(at):
-		return ", OVERDUE for review since " + at.UTC().Format(time.RFC3339)
+		return ", OVERDUE for review since " + clockTime(at, now)
 	}
-	return ", review at " + at.UTC().Format(time.RFC3339)
+	return ", review " + clockTime(at, now)
+}
+
+// clockTime is a time of day, with its date when that is not close to now; all in UTC.
+func clockTime(at, now time.Time) string {
+	const close = 12 * time.Hour
+	if at.Sub(now).Abs() > close {
+		return at.UTC().Format("2006-01-02 15:04")
+	}
+	return at.UTC().Format("15:04")
 }

@@ -23,7 +23,7 @@ func (w *walk) summary() {
 	if s.Begun.Lab {
 		b.WriteString(" (every figure is a model's)")
 	}
-	b.WriteString("\n" + overridesText(s.Overrides(), w.on.clock.Now()))
+	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now()}.flipped(), columnsOf(w.p.out)))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
 	if s.Broken {
 		b.WriteString(brokenLogText(w.p.settings.emergencyLog, w.doc.Service, w.folder.run))

@@ -30,6 +30,7 @@ type transcript struct {
 	brief bool
 	day   string
 	stage string
+	doc   *runbook.Document // nil when this version cannot parse it
 	home  map[string]string // step: its stage
 	owed  []string          // steps, in the order they came
 	gates gateLines
@@ -114,6 +115,7 @@ func (t *transcript) findHomes(b *steps.Begun) {
 	if len(problems) > 0 {
 		return
 	}
+	t.doc = doc
 	for step := range doc.Steps() {
 		t.home[step.Name] = step.Stage.String()
 	}

@@ -20,8 +20,9 @@ type targets struct {
 	store      *actions.Store
 	caller     steps.Caller
 	clock      clock
-	prometheus string // without secrets
-	redis      string // without secrets
+	lingers    func(answering bool) // slows the lab down for a person, nil at a speed that was given
+	prometheus string               // without secrets
+	redis      string               // without secrets
 	lab        bool
 }
 
@@ -260,7 +261,7 @@ func (w *walk) drive(ctx context.Context, person *terminal) error {
 	// mirror are being closed must not cut that short.
 	signals, stop := w.p.where.interrupts()
 	w.p.closeLater(func() error { stop(); return nil })
-	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep}
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers}
 	if person != nil {
 		go person.listen(w.mail.post)
 	}
