@@ -79,15 +79,15 @@ func (d *driver) ended(ending steps.Ending) error {
 // person can be heard it does not wait for one.
 func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 	d.blocking = m.Blocking
+	if d.lingers != nil {
+		d.lingers(!m.Question.Until.IsZero())
+	}
 	if d.terminal == nil {
 		if err := d.unheard(m); err != nil {
 			return err
 		}
 	} else if err := d.ask(m.Question); err != nil {
 		return err
-	}
-	if d.lingers != nil {
-		d.lingers(!m.Question.Until.IsZero())
 	}
 	sleep, cancel := d.mail.sleeping(ctx)
 	defer cancel()

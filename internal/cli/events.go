@@ -242,7 +242,8 @@ func rawText(raw *string) string {
 func (t *transcript) judgedText(b *steps.Judged) string {
 	_, name := t.gateHome(b.Gate)
 	text := fmt.Sprintf("%s %s: %s", name, b.Verdict, b.Decision)
-	if b.Verdict != probes.Pass.String() && len(b.Findings) > 0 { // what passed was said when it was observed
+	said := b.Verdict == probes.Pass.String() && !(t.brief && b.Decision == steps.DecisionMet) // when it was observed
+	if !said && len(b.Findings) > 0 {
 		text += "; " + findingsText(b.Findings, nil)
 	}
 	if b.Decision == steps.DecisionMet {

@@ -53,7 +53,7 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 		if t.brief && saidNext(&b.Gates[i]) {
 			continue
 		}
-		if text, ok := t.gates.changed(record.T, &b.Gates[i]); ok {
+		if text, ok := t.gates.changed(record.T, &b.Gates[i], t.brief); ok {
 			where, name := t.gateHome(b.Gates[i].Gate)
 			events = append(events, event{where: where, text: name + " " + text})
 		}
@@ -98,7 +98,7 @@ func (o *obeying) changed(now int64, p *probes.Propagation) (string, bool) {
 }
 
 // changed gives the line of a gate when it has something new to say.
-func (g gateLines) changed(now int64, seen *steps.GateSeen) (string, bool) {
+func (g gateLines) changed(now int64, seen *steps.GateSeen, brief bool) (string, bool) {
 	line := g[seen.Gate]
 	if line == nil {
 		line = &gateLine{at: now, values: map[string]float64{}, shown: map[string]float64{}}
@@ -110,16 +110,35 @@ func (g gateLines) changed(now int64, seen *steps.GateSeen) (string, bool) {
 	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
 		return "", false
 	}
-	text := fmt.Sprintf("%s %d/%d: %s", seen.Verdict, passes, seen.Of, line.said(seen.Findings))
+	findings := seen.Findings
+	if brief {
+		findings = notPassing(findings)
+	}
+	text := fmt.Sprintf("%s %d/%d: %s", seen.Verdict, passes, seen.Of, line.said(findings))
 	line.verdict, line.passes, line.at = seen.Verdict, passes, now
 	line.show()
 	return text, true
 }
 
 // saidNext reports whether the next line says it: that a gate passes and has more passes
-// to come, or that a guard passes again, which lifts its hold.
+// to come, that an expectation is met, or that a guard passes again, which lifts its hold.
 func saidNext(seen *steps.GateSeen) bool {
-	return seen.Verdict == probes.Pass.String() && (seen.Passes < seen.Of || strings.HasPrefix(seen.Gate, "guard "))
+	kind, _, _ := strings.Cut(seen.Gate, " ")
+	return seen.Verdict == probes.Pass.String() && (seen.Passes < seen.Of || kind == "guard" || kind == "expect")
+}
+
+// notPassing leaves out the bounds that pass where others do not.
+func notPassing(findings []probes.Finding) []probes.Finding {
+	var open []probes.Finding
+	for _, f := range findings {
+		if f.Verdict != probes.Pass {
+			open = append(open, f)
+		}
+	}
+	if len(open) == 0 {
+		return findings
+	}
+	return open
 }
 
 // gateExit is the name of the exit among the gates.

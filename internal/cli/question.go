@@ -51,10 +51,13 @@ func (d *driver) approvalRows(q steps.Question, full bool) []string {
 			}
 		}
 	}
-	return append(rows, otherWords("hold [REASON]", "skip "+q.Step+" REASON", "abort [REASON]", wordStatus, wordHelp))
+	return append(rows, otherWords(q))
 }
 
-func otherWords(words ...string) string { return "or " + strings.Join(words, ", ") }
+// otherWords are those that can be typed instead of what a question asks for.
+func otherWords(q steps.Question) string {
+	return "or hold, skip " + q.Step + " REASON, abort, " + wordStatus + ", " + wordHelp
+}
 
 // offerText says what an approval is for. Of a list that was shown before, how much is
 // left of it.
@@ -86,7 +89,7 @@ func (d *driver) confirmRows(q steps.Question) []string {
 	if !q.Until.IsZero() {
 		rows = append(rows, fmt.Sprintf("%s left, then %q", d.left(q.Until), q.Else))
 	}
-	return append(rows, typed+"; "+otherWords("hold [REASON]", "skip "+q.Step+" REASON", "abort [REASON]", wordStatus, wordHelp))
+	return append(rows, typed+"; "+otherWords(q))
 }
 
 // modeRows lists the modes with their numbers, two a row.
@@ -142,7 +145,7 @@ func (d *driver) holdWord() string {
 			return "release"
 		}
 	}
-	return "hold [REASON]"
+	return "hold"
 }
 
 // notOnOffer answers an approval that nothing waits for, with what has to come first.
