@@ -23,7 +23,7 @@ func Fold(records iter.Seq2[audit.Record, error]) (*State, error) {
 		}
 		if begun, ok := body.(*Begun); ok && s == nil {
 			if s, err = newState(begun); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("record %d: %w", record.Seq, err)
 			}
 		}
 		if s == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ const (
 	stateClosed      runState = "closed"
 	stateAborted     runState = "aborted"
 	stateInterrupted runState = "interrupted" // no process walks it; it can be resumed
-	stateDamaged     runState = "damaged"     // its log cannot be read
+	stateDamaged     runState = "damaged"     // its log does not verify
+	stateUnreadable  runState = "unreadable"  // its log verifies, and this version cannot read it
 )
 
 // status is `status --output json`.
@@ -156,10 +158,10 @@ func (p *program) runs() error {
 	if err != nil {
 		return err
 	}
-	damaged := false
+	seen := map[runState]bool{}
 	for _, folder := range folders {
 		l := p.listedRun(folder)
-		damaged = damaged || l.State == stateDamaged
+		seen[l.State] = true
 		if err := p.showListed(l); err != nil {
 			return err
 		}
@@ -167,8 +169,11 @@ func (p *program) runs() error {
 	if len(folders) == 0 && !p.settings.json() {
 		fmt.Fprintln(p.out, "no runs yet; rewarm demo makes one")
 	}
-	if damaged {
-		return quiet(exitUnverified, errors.New("a log cannot be read"))
+	switch {
+	case seen[stateDamaged]:
+		return quiet(exitUnverified, errors.New("a log does not verify"))
+	case seen[stateUnreadable]:
+		return quiet(exitError, errors.New("a log cannot be read by this version"))
 	}
 	return nil
 }
@@ -179,26 +184,38 @@ func (p *program) listedRun(folder runFolder) listed {
 	case errors.Is(err, audit.ErrEmpty) || errors.Is(err, audit.ErrMissing):
 		return listed{Run: folder.run, State: stateDamaged, Trouble: "it has no records"}
 	case err != nil:
-		return listed{Run: folder.run, State: stateDamaged, Trouble: err.Error()}
+		return p.listedTrouble(folder, err)
 	}
 	s := p.statusOf(folder, state)
-	l := listed{Run: s.Run, Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab}
+	l := listed{Run: folder.run, Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab}
 	if state.Recovered != nil {
 		l.TookMS = state.Recovered.TookMS
 	}
 	return l
 }
 
+// listedTrouble is the row of a log that cannot be folded: which record, and why.
+func (p *program) listedTrouble(folder runFolder, err error) listed {
+	state := stateDamaged
+	if _, damage := p.verify(folder, ""); damage == nil {
+		state = stateUnreadable
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return listed{Run: folder.run, State: state, Trouble: first}
+}
+
 func (p *program) showListed(l listed) error {
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(l)
 	}
-	text := fmt.Sprintf("%-44s %-11s %s %s", l.Run, l.State, l.Service, l.Stage)
-	switch {
-	case l.TookMS > 0:
-		text += ", recovered in " + seconds(l.TookMS)
-	case l.Trouble != "":
+	text := fmt.Sprintf("%-44s %-11s ", l.Run, l.State)
+	if l.Trouble != "" {
 		text += l.Trouble
+	} else {
+		text += l.Service + " " + l.Stage
+	}
+	if l.TookMS > 0 {
+		text += ", recovered in " + seconds(l.TookMS)
 	}
 	if l.Overrides > 0 {
 		text += ", " + countOf(l.Overrides, "control") + " not at the steady value"
