@@ -29,6 +29,7 @@ type driver struct {
 	terminal *terminal // nil when no person can be heard
 	say      io.Writer // for the person, beside the records
 	actor    string
+	resume   string                       // the command that goes on with this run
 	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
 	lingers  func(answering bool)         // slows a rehearsal down for a person; may be nil
 	asked    asked
@@ -132,22 +133,22 @@ func (d *driver) unheard(m steps.Wait) error {
 		if err := d.machine.HoldFor(steps.CauseNoTerminal, sentence); err != nil {
 			return err
 		}
-		return fail(exitHeld, errors.New(sentence), goOn(state, "go on at a terminal: "))
+		return fail(exitHeld, errors.New(sentence), d.goOn("go on at a terminal: "))
 	}
 	for _, hold := range state.Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), goOn(state, "mend what blocks, then: "))
+			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), d.goOn("mend what blocks, then: "))
 		}
 	}
 	return nil
 }
 
 // goOn says how to go on with a walk that has stopped. The lab ends with its process.
-func goOn(state *steps.State, first string) string {
-	if state.Begun.Lab {
+func (d *driver) goOn(first string) string {
+	if d.machine.State().Begun.Lab {
 		return "run it on a terminal, or with --approve auto"
 	}
-	return first + "rewarm resume " + state.Begun.Run
+	return first + d.resume
 }
 
 // needsWord reports whether a question stays until a person answers: an approval,

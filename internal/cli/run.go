@@ -64,12 +64,13 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 		return err
 	}
 	p.warnFindings(doc)
-	p.introduce(ctx, on)
+	unanswered := p.introduce(ctx, on)
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
 	if err := w.begin(ctx, through); err != nil {
 		return err
 	}
+	p.warnOf(unanswered)
 	return w.finish(w.drive(ctx, p.person()))
 }
 
@@ -92,6 +93,13 @@ func (p *program) warnFindings(doc *runbook.Document) {
 	}
 	if open > 0 {
 		sayWarning(p.err, fmt.Sprintf("the runbook has %s; see rewarm lint %s", countOf(open, "finding"), doc.File))
+	}
+}
+
+// warnOf says what a walk goes on in spite of.
+func (p *program) warnOf(err error) {
+	if err != nil {
+		sayWarning(p.err, err.Error())
 	}
 }
 
@@ -142,7 +150,7 @@ func (p *program) resume(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.introduce(ctx, on)
+	unanswered := p.introduce(ctx, on)
 	if on.prometheus != state.Begun.Prometheus || on.redis != state.Begun.Redis {
 		sayWarning(p.err, fmt.Sprintf("the run began on prometheus %s and redis %s: is this the same service", state.Begun.Prometheus, state.Begun.Redis))
 	}
@@ -152,6 +160,7 @@ func (p *program) resume(ctx context.Context, name string) error {
 	if err := w.resume(ctx, state); err != nil {
 		return err
 	}
+	p.warnOf(unanswered)
 	return w.finish(w.drive(ctx, p.person()))
 }
 

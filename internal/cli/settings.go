@@ -30,7 +30,8 @@ type settings struct {
 	emergencyLog                 string
 	speed                        string
 
-	given map[string]bool // by flag, environment or profile
+	given   map[string]bool // by flag, environment or profile
+	flagged []string        // on the command line, in the order of their names
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
@@ -60,7 +61,11 @@ func (p *program) prepare(cmd *cobra.Command) error {
 	s := &p.settings
 	s.given = map[string]bool{}
 	flags := cmd.Root().PersistentFlags()
-	flags.VisitAll(func(f *pflag.Flag) { s.given[f.Name] = f.Changed })
+	flags.VisitAll(func(f *pflag.Flag) {
+		if s.given[f.Name] = f.Changed; f.Changed {
+			s.flagged = append(s.flagged, f.Name)
+		}
+	})
 	if err := s.fromEnvironment(flags, p.where.getenv); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (p *program) status(name string) error {
 	}
 	fmt.Fprint(p.out, v.text(columnsOf(p.out)))
 	if s.State == stateInterrupted && !s.Lab {
-		fmt.Fprintf(p.out, "next: rewarm resume %s\n", s.Run)
+		fmt.Fprintf(p.out, "next: %s\n", p.command("resume", folder.run))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -34,6 +33,12 @@ func (w *walk) summary() {
 	for _, command := range w.nextCommands() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
+	switch {
+	case w.on.lab && s.Ending == "":
+		b.WriteString("this demo cannot be resumed: the lab ended with it; start again with rewarm demo\n")
+	case s.Ending == "" && w.p.settings.secretsGiven():
+		b.WriteString("the passwords of the URLs are left out: give them again\n")
+	}
 	fmt.Fprint(w.p.out, b.String())
 }
 
@@ -58,21 +63,19 @@ func (w *walk) signedBy() string {
 	return ", signed by " + oneLine(w.journal.key.Verifier.Name())
 }
 
-// nextCommands are what a person would run now. They are spelled so that they can be
-// pasted: with the state directory when it is not the usual one.
+// nextCommands are what a person would run now, spelled so that they can be pasted.
 func (w *walk) nextCommands() []string {
-	suffix := " " + w.folder.run
-	if dir := w.p.settings.stateDir; dir != "" {
-		suffix += " --state-dir " + dir
-	}
-	if w.machine.State().Broken {
-		suffix += " --emergency-log " + cmp.Or(w.p.settings.emergencyLog, fromMirror)
-	}
-	var next []string
+	p, run := w.p, w.folder.run
+	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep"}
 	if !w.on.lab && w.machine.State().Ending == "" {
-		next = append(next, "rewarm resume"+suffix)
+		next = append([]string{p.command("resume", run)}, next...)
 	}
-	return append(next, "rewarm status"+suffix, "rewarm audit show"+suffix, "rewarm audit verify"+suffix+" --deep")
+	if w.machine.State().Broken && p.settings.emergencyLog == "" {
+		for i := range next {
+			next[i] += " --emergency-log " + fromMirror
+		}
+	}
+	return next
 }
 
 // checkLog verifies the log of a walk on the lab once it is closed, and says so.

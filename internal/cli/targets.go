@@ -58,18 +58,18 @@ func shownRedis(address string, store *actions.Store) string {
 }
 
 // introduce says which servers these are, so that a person sees a wrong one before
-// anything is flipped.
-func (p *program) introduce(ctx context.Context, on targets) {
+// anything is flipped. A Redis that does not answer is given back: whether that is a
+// warning or the end is known when the walk has begun.
+func (p *program) introduce(ctx context.Context, on targets) error {
 	if p.settings.profile != "" {
 		say(p.err, "", "profile "+p.settings.profile)
 	}
 	say(p.err, "", "prometheus "+on.prometheus)
 	identity, err := on.store.Identity(ctx)
-	if err != nil {
-		sayWarning(p.err, err.Error())
-		return
+	if err == nil {
+		say(p.err, "", identity)
 	}
-	say(p.err, "", identity)
+	return err
 }
 
 // commandCaller runs the calls of a runbook. Their outcomes come by mail.

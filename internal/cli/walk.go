@@ -261,7 +261,8 @@ func (w *walk) drive(ctx context.Context, person *terminal) error {
 	// mirror are being closed must not cut that short.
 	signals, stop := w.p.where.interrupts()
 	w.p.closeLater(func() error { stop(); return nil })
-	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers}
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
+		resume: w.p.command("resume", w.folder.run)}
 	if person != nil {
 		go person.listen(w.mail.post)
 	}
@@ -282,6 +283,14 @@ func (w *walk) drive(ctx context.Context, person *terminal) error {
 	}
 }
 
+// outcome is how a person learns what became of what was under way.
+func (w *walk) outcome() string {
+	if w.on.lab {
+		return "the lab ended with this process; rewarm demo starts again"
+	}
+	return w.p.command("resume", w.folder.run) + " finds out how it ended"
+}
+
 // errLeft says that a walk was left with its driver still at work: nothing of it may
 // be touched any more.
 var errLeft = errors.New("left while something was under way")
@@ -294,6 +303,6 @@ func (w *walk) leaveNow(cancel context.CancelFunc, done <-chan error) error {
 	case <-done:
 		return quiet(exitInterrupted, errors.New("interrupted"))
 	case <-last.Done():
-		return fail(exitInterrupted, errLeft, "rewarm resume "+w.folder.run+" finds out how it ended")
+		return fail(exitInterrupted, errLeft, w.outcome())
 	}
 }
