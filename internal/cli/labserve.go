@@ -11,7 +11,7 @@ import (
 )
 
 func (p *program) labCommand() *cobra.Command {
-	return group("lab", "The modelled catalog service", p.labServeCommand())
+	return group("lab", "The modelled catalog service", p.labServeCommand(), p.labCompareCommand())
 }
 
 func (p *program) labServeCommand() *cobra.Command {

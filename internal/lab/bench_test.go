@@ -13,7 +13,7 @@ func BenchmarkModel(b *testing.B) {
 	}
 	for b.Loop() {
 		for range ticksPerSecond {
-			w.model.step(untouched)
+			w.model.step(w.source)
 		}
 	}
 }

@@ -95,6 +95,30 @@ func (p *pool) takeCold(n int, usable *carry) int {
 	return taken + p.lapsed.takeYoung(n-taken)
 }
 
+// takeWarm removes up to n warm keys, those first that are not due, and says how
+// many it got.
+func (p *pool) takeWarm(n int, random func(n int) int) int {
+	taken := min(n, p.fresh)
+	for left, slot := taken, random(len(p.due)); left > 0; slot = (slot + 1) % len(p.due) {
+		k := min(left, p.due[slot])
+		p.due[slot] -= k
+		left -= k
+	}
+	p.fresh -= taken
+	taken += p.early.takeOld(n - taken)
+	return taken + p.early.takeYoung(n-taken)
+}
+
+// lapse makes up to n warm keys lapsed at the given second, or bare without copies.
+func (p *pool) lapse(n, second int, copies bool, random func(n int) int) {
+	n = p.takeWarm(n, random)
+	if copies {
+		p.lapsed.add(second, n)
+		return
+	}
+	p.bare += n
+}
+
 // lose makes every fresh key lapsed, as if at the given second.
 func (p *pool) lose(second int) {
 	n := p.fresh + p.early.len()
@@ -110,17 +134,10 @@ func (p *pool) expire() {
 	p.fresh, p.early, p.lapsed, p.bare = 0, ages{}, ages{}, p.keys
 }
 
-// invalidate makes up to n keys bare, fresh ones first: what an edit has
-// overtaken must not be served, not even as stale.
+// invalidate makes up to n warm keys bare: what an edit has overtaken must not be
+// served, not even as stale. It says how many they were.
 func (p *pool) invalidate(n int, random func(n int) int) int {
-	taken := min(n, p.fresh)
-	for left, slot := taken, random(len(p.due)); left > 0; slot = (slot + 1) % len(p.due) {
-		k := min(left, p.due[slot])
-		p.due[slot] -= k
-		left -= k
-	}
-	p.fresh -= taken
-	taken += p.early.takeYoung(n - taken)
-	p.bare += taken
-	return taken
+	n = p.takeWarm(n, random)
+	p.bare += n
+	return n
 }

@@ -25,10 +25,14 @@ type Options struct {
 	// fixed day.
 	Start time.Time
 	// From is the time of day in the case at that moment, from 09:58 on; zero
-	// for 10:07:30, half a minute after the cell was lost.
+	// for the start of the scenario.
 	From time.Duration
 	// ScrapeEvery is the distance of samples, whole multiples of 50 ms; zero for a second.
 	ScrapeEvery time.Duration
+	// Scenario is what happens; nil for the case study.
+	Scenario *Scenario
+	// Variation changes the service, to see what depends on what.
+	Variation Variation
 
 	begin time.Duration // of the model; zero for before the case
 }
@@ -62,7 +66,7 @@ func New(o Options) (*Lab, error) {
 	l.clock = &Clock{lab: l, now: o.Start}
 	l.reader, err = controls.NewReader(controls.ReaderOptions{
 		Service: service, URL: "redis://lab", Dial: l.dialOwn,
-		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: l.clock.Now,
+		Fallback: protecting(w.model.p), Absent: absent(w.model.p), DeadMan: deadMan(), Now: l.clock.Now,
 	})
 	if err == nil {
 		err = l.reader.Refresh(context.Background())
@@ -189,4 +193,35 @@ func (l *Lab) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.world.model.check()
+}
+
+// Unserved is how many reads have ended with a refusal or an error so far.
+func (l *Lab) Unserved() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.world.model.outcomes[rejected] + l.world.model.outcomes[failed]
+}
+
+// Cold is how many keys have no fresh value in their cell.
+func (l *Lab) Cold() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, c := range l.world.model.cells {
+		n += c.keys() - c.warmKeys()
+	}
+	return n
+}
+
+// WarmMisses is how many refreshes a second the warm keys ask for: the steady
+// misses, less the part of those that fell to keys that are cold now.
+func (l *Lab) WarmMisses() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.world.model
+	warm := 0
+	for _, c := range m.cells {
+		warm += c.warmKeys()
+	}
+	return float64(warm) / (m.p.SoftTTL.Seconds() * (1 - m.p.EarlyRefresh))
 }

@@ -45,14 +45,20 @@ func (p *page) cells(m *model) {
 	limit := p.gauge("catalog_cell_memory_limit_bytes", "Memory that a cell may use.")
 	evicted := p.counter("catalog_cell_evictions_total", "Values that a cell dropped for lack of memory.")
 	connections := p.gauge("catalog_cell_connections", "Connections from processes to a cell.")
+	nodes := p.gauge("catalog_node_cpu_ratio", "CPU of one node of a cell in use.")
 	keys := p.gauge("catalog_warm_key_coverage_ratio", "Keys of a cell that have a fresh value there.")
 	reads := p.gauge("catalog_warm_read_coverage_ratio", "Reads of a cell whose key has a fresh value there.")
 	generation := p.gauge("catalog_cache_generation", "Times that a cell was built up from empty.")
 	for i, c := range m.cells {
 		lookups.count(&c.hits, "cell", c.name, "result", "hit")
+		lookups.count(&c.ahead, "cell", c.name, "result", "refresh")
+		lookups.count(&c.failures, "cell", c.name, "result", "error")
 		lookups.count(&c.stales, "cell", c.name, "result", "stale")
 		lookups.count(&c.misses, "cell", c.name, "result", "miss")
-		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.CellSpeed)) }, "cell", c.name)
+		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.Nodes*m.p.NodeSpeed)) }, "cell", c.name)
+		for n := range m.p.Nodes {
+			nodes.add(func() float64 { return m.nodeCPU(c, n) }, "cell", c.name, "node", nodeName(i, n, m.p.Nodes))
+		}
 		used.add(func() float64 { return float64(c.warmKeys() * m.p.ValueSize) }, "cell", c.name)
 		limit.add(func() float64 { return float64(c.keys()*m.p.ValueSize) * m.p.CellSpare }, "cell", c.name)
 		evicted.add(func() float64 { return 0 }, "cell", c.name)
@@ -174,14 +180,17 @@ func (p *page) staleness(m *model) {
 		}
 		f.add(func() float64 { return 0 }, "class", class)
 	}
-	p.counter("catalog_stale_unmarked_total", "Stale copies served without a mark.").add(func() float64 { return 0 })
+	p.counter("catalog_stale_unmarked_total", "Outdated values served as if they were fresh.").count(&m.unmarked)
 	f = p.summary("catalog_stale_runway_seconds", "How long lapsed keys can still be served declared stale; the whole window where none has lapsed.")
 	for _, q := range []float64{0.1, 0.5, 0.9} {
 		f.add(func() float64 { return m.runway(q) }, "class", classes[0], "quantile", fmt.Sprint(q))
 	}
 	p.gauge("catalog_refresh_lag_seconds", "How long keys have been lapsed without a refresh, in the mean.").add(m.refreshLag)
 	p.counter("catalog_invalidations_total", "Keys invalidated.").count(&m.removed[0], "kind", "single").count(&m.removed[1], "kind", "bulk")
-	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").add(func() float64 { return 0 }, "version", "7")
+	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").count(&m.refused, "version", "7")
+	p.counter("catalog_version_conflicts_total", "Values refused because their version was no longer the current one.").count(&m.outdated)
+	p.gauge("catalog_local_keys", "Keys that each process holds a copy of.").add(func() float64 { return float64(m.localKeys()) })
+	p.gauge("catalog_local_staleness_bound_seconds", "How old a value can be that a reader gets as fresh.").add(func() float64 { return m.staleBound() })
 }
 
 // lapsedBySecond counts the lapsed keys of all cells by when they lapsed, oldest first.
@@ -255,7 +264,7 @@ func (p *page) fleet(m *model) {
 // their steady value. A control is there from its first flip on.
 func (p *page) overrides(m *model, list func() []controls.Override) {
 	f := p.gauge("rewarm_control_override_seconds", "How long a control has not been at its steady value; 0 when it is.")
-	for _, control := range slices.Sorted(maps.Keys(absent())) {
+	for _, control := range slices.Sorted(maps.Keys(absent(m.p))) {
 		f.add(func() float64 {
 			for _, o := range list() {
 				if o.Control == control {
