@@ -32,7 +32,7 @@ the admission limit leaves beside the live misses.`,
 			return p.labCompare(cmd.Context(), scenario, args, seed, cmd.Flags().Changed("seed"))
 		},
 	}
-	cmd.Flags().StringVar(&scenario, "scenario", caseStudy, "`NAME` of a bundled scenario, or a file")
+	scenarioFlag(cmd, &scenario)
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "`NUMBER` that makes two runs alike; the scenario's own unless given")
 	return cmd
 }
@@ -74,7 +74,7 @@ type comparison struct {
 	Person    *float64 `json:"recovered_person_seconds"`
 	Words     int      `json:"words"`
 	PerWord   float64  `json:"seconds_per_word"`
-	Saved     *float64 `json:"saved_seconds"` // left alone less recovered with a person
+	Saved     *float64 `json:"saved_seconds"`             // left alone less recovered with a person
 	LostAlone int      `json:"left_alone_unserved_reads"` // refused or failed
 	LostAuto  int      `json:"recovered_auto_unserved_reads"`
 	LostHand  int      `json:"recovered_person_unserved_reads"`

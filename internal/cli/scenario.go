@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/templates"
 )
@@ -45,4 +47,8 @@ func bundledScenarios() []string {
 		names = append(names, strings.TrimSuffix(entry.Name(), ".yaml"))
 	}
 	return names
+}
+
+func scenarioFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "scenario", caseStudy, "`NAME` of a bundled scenario, or a file")
 }

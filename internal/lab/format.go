@@ -37,6 +37,6 @@ func (m *model) refuse(g *group, hits int) int {
 	dropping := g.dropPart.split(refused, 1-m.orders.isolate)
 	n := min(distinct(g.unread, dropping), g.unread)
 	g.unread -= n
-	g.lapse(n, m.second(), false, m.rand.IntN)
+	g.dropMarked(n, m)
 	return refused
 }

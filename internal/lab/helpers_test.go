@@ -20,7 +20,6 @@ var (
 	launch       = clock(10, 0, 0)
 	launchLapses = clock(10, 3, 0)
 	cellLost     = clock(10, 7, 0)
-	firstBulk    = clock(10, 9, 0)
 )
 
 // newCase is the service in the case study.

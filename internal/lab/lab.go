@@ -164,17 +164,12 @@ func (l *Lab) Metrics() http.Handler { return metricsHandler{&l.mu, l.world} }
 
 // Call answers an action of a runbook that would run a command or ask a URL:
 // the lab records it, and nothing is executed. Its operators obey `deployctl
-// freeze` and `deployctl thaw`.
+// freeze`, `thaw` and `rollback`, `planctl pin` and `batchctl pause`.
 func (l *Lab) Call(args ...string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(args) >= 2 && args[0] == "deployctl" {
-		switch args[1] {
-		case "freeze":
-			l.world.model.ops.frozen = true
-		case "thaw":
-			l.world.model.ops.frozen = false
-		}
+	if len(args) >= 2 {
+		l.world.model.obeyCall(args[0], args[1])
 	}
 	call := fmt.Sprintf("%q", args)
 	l.calls = append(l.calls, call)

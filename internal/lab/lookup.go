@@ -108,7 +108,7 @@ func (m *model) validate(g *group, n int) int {
 	m.outdated += refused
 	gone := min(distinct(g.outdated, refused), g.outdated)
 	g.outdated -= gone
-	g.lapse(gone, m.second(), false, m.rand.IntN)
+	g.dropMarked(gone, m)
 	return refused
 }
 
@@ -211,7 +211,7 @@ func (m *model) assign(g *group) {
 	rest := t.blocked - t.readers
 	unled := rest
 	if g.coldLeaders+t.cold > 0 {
-		places := float64(g.cold() * m.domains())
+		places := float64(max(1, m.wanting(g)) * m.domains())
 		free := max(0, places-float64(g.coldLeaders)) / places
 		unled = g.unledPart.split(rest, free*(1-ratio(t.cold, t.wantCold)))
 	}

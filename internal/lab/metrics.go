@@ -49,6 +49,10 @@ func (p *page) cells(m *model) {
 	keys := p.gauge("catalog_warm_key_coverage_ratio", "Keys of a cell that have a fresh value there.")
 	reads := p.gauge("catalog_warm_read_coverage_ratio", "Reads of a cell whose key has a fresh value there.")
 	generation := p.gauge("catalog_cache_generation", "Times that a cell was built up from empty.")
+	buckets := p.gauge("catalog_warm_bucket_coverage_ratio", "Keys of a popularity, in all cells, that have a fresh value.")
+	for i, name := range bucketNames {
+		buckets.add(func() float64 { return m.bucketCoverage(i) }, "bucket", name)
+	}
 	for i, c := range m.cells {
 		lookups.count(&c.hits, "cell", c.name, "result", "hit")
 		lookups.count(&c.ahead, "cell", c.name, "result", "refresh")
@@ -83,6 +87,20 @@ func (c *cell) warmKeys() int {
 		n += g.warm()
 	}
 	return n
+}
+
+// bucketCoverage is the part of a bucket's keys, in all cells, that are warm.
+func (m *model) bucketCoverage(bucket int) float64 {
+	warm, keys := 0, 0
+	for _, c := range m.cells {
+		for j, g := range c.groups {
+			if bucketOf(j) == bucket {
+				warm += g.warm()
+				keys += g.keys
+			}
+		}
+	}
+	return ratio(warm, keys)
 }
 
 // readCoverage is the part of a cell's reads whose key is warm.

@@ -36,7 +36,7 @@ type model struct {
 	top      float64 // share of the reads that the hottest key has
 	alone    bool    // it is held by one node only, unless its control says otherwise
 	spread   float64 // nodes over which its copies were spread when the schedule was made
-	expiring expiry
+	expiring []*expiry
 	bulkRate int // keys a second of the bulk import under way
 
 	newcomers float64 // share of the processes that cannot read the format before
@@ -237,6 +237,31 @@ func (g *group) shrink(before int) {
 		g.unread = g.unread * now / before
 		g.outdated = g.outdated * now / before
 	}
+}
+
+// lapse, invalidate and expire are those of the pool, and keep the marks right.
+func (g *group) lapse(n, second int, copies bool, random func(n int) int) {
+	before := g.warm()
+	g.pool.lapse(n, second, copies, random)
+	g.shrink(before)
+}
+
+func (g *group) invalidate(n int, random func(n int) int) int {
+	before := g.warm()
+	n = g.pool.invalidate(n, random)
+	g.shrink(before)
+	return n
+}
+
+func (g *group) expire() {
+	g.pool.expire()
+	g.unread, g.outdated = 0, 0
+}
+
+// dropMarked makes n warm keys bare that carried a mark, which is off already.
+func (g *group) dropMarked(n int, m *model) {
+	g.pool.lapse(n, m.second(), false, m.rand.IntN)
+	g.unread, g.outdated = min(g.unread, g.warm()), min(g.outdated, g.warm())
 }
 
 // end counts reads that have ended.

@@ -64,6 +64,10 @@ func TestNothingIsLost(t *testing.T) {
 		"prewarm.bucket":       depths,
 		"routing.cell-a":       {"0", "37", "100"},
 		"routing.cell-c":       {"0", "10", "25", "50", "100"},
+		"routing.region":       {"0", "30", "100"},
+		"launch.admit":         {"0", "10", "100"},
+		"hotkey.copies":        {"1", "2", "8", "24"},
+		"format.unknown":       formatChoices,
 	}
 	var names []string
 	for name := range absent(&catalog) {
@@ -72,8 +76,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		begin := rapid.SampledFrom([]time.Duration{launch, launchLapses, cellLost, firstBulk}).Draw(t, "from")
-		m := newCase(small(), rapid.Uint64().Draw(t, "seed"), begin-500*time.Millisecond)
+		m := newModel(small(), anyStory(t), rapid.Uint64().Draw(t, "seed"), launch-500*time.Millisecond)
 		s := newPaper()
 		for range rapid.IntRange(1, 12).Draw(t, "flips") {
 			name := rapid.SampledFrom(names).Draw(t, "control")
@@ -96,6 +99,26 @@ func TestNothingIsLost(t *testing.T) {
 			}
 		}
 	})
+}
+
+// anyStory is some events, one a second from 10:00 on.
+func anyStory(t *rapid.T) *Scenario {
+	story := &Scenario{}
+	kinds := eventKinds()
+	for i := range rapid.IntRange(0, 12).Draw(t, "events") {
+		story.Events = append(story.Events, Event{
+			At:     launch + time.Duration(i)*time.Second,
+			Kind:   EventKind(rapid.SampledFrom(kinds).Draw(t, "kind")),
+			Share:  rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "share"),
+			Bucket: rapid.SampledFrom(depths[1:]).Draw(t, "bucket"),
+			Cell:   rapid.SampledFrom(catalog.Cells[:]).Draw(t, "cell").Name,
+			Copies: rapid.Bool().Draw(t, "copies"),
+			Keys:   rapid.IntRange(0, 10_000).Draw(t, "keys"),
+			Over:   time.Duration(rapid.IntRange(1, 5).Draw(t, "over")) * time.Second,
+			Factor: rapid.Float64Range(1, 10).Draw(t, "factor"),
+		})
+	}
+	return story
 }
 
 // The collapse adds up with all its keys, tick by tick.

@@ -65,7 +65,7 @@ type Server struct {
 	running sync.WaitGroup
 }
 
-// Serve lets the case happen up to 10:07:30, listens, and goes on in real time
+// Serve lets the scenario happen up to its start, listens, and goes on in real time
 // until ctx ends or the server is closed. Errors name the address and repeat no
 // secret.
 func Serve(ctx context.Context, o ServeOptions) (*Server, error) {

@@ -10,7 +10,9 @@ func (m *model) tellStory() {
 			m.happen(e)
 		}
 	}
-	m.expiring.turn(m)
+	for _, x := range m.expiring {
+		x.turn(m)
+	}
 }
 
 func (m *model) happen(e *Event) {
@@ -22,7 +24,7 @@ func (m *model) happen(e *Event) {
 			m.forgetCopies()
 		}
 	case Expire:
-		m.expiring.begin(m, e)
+		m.expiring = append(m.expiring, newExpiry(e))
 	case LoseCell:
 		m.loseCell(e.Cell, e.Copies)
 	case LoseTier:
@@ -55,10 +57,10 @@ func (m *model) loseCell(name string, copies bool) {
 		for _, g := range c.groups {
 			if copies {
 				g.lose(m.second() - seconds(m.p.SnapshotLag))
+				g.unread, g.outdated = 0, 0
 			} else {
 				g.expire()
 			}
-			g.unread, g.outdated = 0, 0
 		}
 	}
 }
@@ -72,11 +74,9 @@ type expiry struct {
 	parts  [cellCount][groupCount]carry
 }
 
-func (x *expiry) begin(m *model, e *Event) {
-	x.left = max(1, seconds(e.Over))
-	x.share = e.Share / float64(x.left)
-	x.copies = e.Copies
-	x.groups = groupsOf(depthOf(e.Bucket))
+func newExpiry(e *Event) *expiry {
+	left := max(1, seconds(e.Over))
+	return &expiry{share: e.Share / float64(left), left: left, groups: groupsOf(depthOf(e.Bucket)), copies: e.Copies}
 }
 
 // turn lets a second's share of them lapse.
@@ -167,4 +167,20 @@ func (m *model) dueFills() int {
 		m.fillRate = 0
 	}
 	return n
+}
+
+// obeyCall does what people do when a runbook calls them.
+func (m *model) obeyCall(program, verb string) {
+	switch program + " " + verb {
+	case "deployctl freeze":
+		m.ops.frozen = true
+	case "deployctl thaw":
+		m.ops.frozen = false
+	case "deployctl rollback":
+		m.rollBack()
+	case "planctl pin":
+		m.origin.slow = slowness{}
+	case "batchctl pause":
+		m.expiring = nil
+	}
 }
