@@ -141,11 +141,20 @@ func wanted(lookups, keys, domains, onTheWay int, c *carry) int {
 	}
 	places := float64(keys * domains)
 	free := max(0, places-float64(onTheWay))
-	n := c.take(free * -math.Expm1(-float64(lookups)/places))
+	n := c.take(free * atLeastOne(float64(lookups)/places))
 	if onTheWay == 0 {
 		n = max(n, 1)
 	}
 	return min(n, lookups)
+}
+
+// atLeastOne is the chance that a place is hit at least once when so many hits
+// fall on each in the mean.
+func atLeastOne(mean float64) float64 {
+	if mean < 1e-3 {
+		return mean * (1 - mean/2) // to ten digits
+	}
+	return -math.Expm1(-mean)
 }
 
 // grantLeaders gives out the slots for refreshes, up to the caps of each cell
@@ -233,7 +242,12 @@ func (m *model) expire(g *group) {
 		return
 	}
 	deadline := max(1, min(m.orders.followerTicks(), len(g.followers)-1))
-	for age := deadline; age < len(g.followers); age++ {
+	oldest := deadline
+	if deadline < g.deadline {
+		oldest = len(g.followers) - 1 // those who joined under a longer deadline
+	}
+	g.deadline = deadline
+	for age := deadline; age <= oldest; age++ {
 		slot := &g.followers[(m.tick-age)%len(g.followers)]
 		n := *slot
 		if n == 0 {

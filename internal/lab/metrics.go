@@ -211,52 +211,55 @@ func (p *page) staleness(m *model) {
 	p.gauge("catalog_local_staleness_bound_seconds", "How old a value can be that a reader gets as fresh.").add(func() float64 { return m.staleBound() })
 }
 
-// lapsedBySecond counts the lapsed keys of all cells by when they lapsed, oldest first.
-func (m *model) lapsedBySecond() (counts []aged, total int) {
-	oldest := m.second() - seconds(m.p.CopiesKept) - 1
-	bySecond := make([]int, m.second()-oldest+1)
+// lapsedKeys is the lapsed keys of all cells by when they lapsed, as of one tick.
+type lapsedKeys struct {
+	tick   int
+	oldest int   // the second of the first count
+	counts []int // by second
+	total  int
+}
+
+// lapsedBySecond counts them once a tick, however many metrics ask.
+func (m *model) lapsedBySecond() *lapsedKeys {
+	l := &m.lapsed
+	if l.tick == m.tick {
+		return l
+	}
+	kept := seconds(m.p.CopiesKept) + 2
+	*l = lapsedKeys{tick: m.tick, oldest: m.second() - kept + 1, counts: append(l.counts[:0], make([]int, kept)...)}
 	for _, c := range m.cells {
 		for _, g := range c.groups {
-			g.lapsed.each(func(second, n int) { bySecond[max(0, second-oldest)] += n })
+			g.pool.lapsed.each(func(second, n int) {
+				l.counts[max(0, second-l.oldest)] += n
+				l.total += n
+			})
 		}
 	}
-	for i, n := range bySecond {
-		if n > 0 {
-			counts = append(counts, aged{oldest + i, n})
-			total += n
-		}
-	}
-	return counts, total
+	return l
 }
 
 // runway is how long the given part of the lapsed keys can still be served at most.
 func (m *model) runway(quantile float64) float64 {
-	window := m.orders.stale
-	counts, total := m.lapsedBySecond()
-	if total == 0 {
-		return window
+	l := m.lapsedBySecond()
+	if l.total == 0 {
+		return m.orders.stale
 	}
 	below := 0
-	at := counts[len(counts)-1]
-	for _, c := range counts {
-		if below += c.n; float64(below) >= quantile*float64(total) {
-			at = c
-			break
+	for i, n := range l.counts {
+		if below += n; float64(below) >= quantile*float64(l.total) {
+			return max(0, m.orders.stale-float64(m.second()-l.oldest-i))
 		}
 	}
-	return max(0, window-float64(m.second()-at.second))
+	return 0
 }
 
 func (m *model) refreshLag() float64 {
-	counts, total := m.lapsedBySecond()
-	if total == 0 {
-		return 0
-	}
+	l := m.lapsedBySecond()
 	sum := 0
-	for _, c := range counts {
-		sum += c.n * (m.second() - c.second)
+	for i, n := range l.counts {
+		sum += n * (m.second() - l.oldest - i)
 	}
-	return float64(sum) / float64(total)
+	return ratio(sum, l.total)
 }
 
 // fleet declares what every process reports of itself.

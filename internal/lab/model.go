@@ -64,6 +64,8 @@ type model struct {
 
 	jobs, admission, fills, freePart, prewarmPart, noReaders, slowPart carry
 
+	lapsed lapsedKeys // for the metrics
+
 	refreshTimes histogram              // refresh leaders, in seconds
 	serviceTimes [costClasses]histogram // origin, in seconds
 }
@@ -120,6 +122,7 @@ type group struct {
 	fetching     int   // and by prewarm
 	followers    []int // reads that wait for a leader, ring by tick of joining
 	following    int   // sum of followers
+	deadline     int   // of followers, in ticks, as it was in the tick before
 	retries      retries
 
 	// What is left over from splitting this group's counts.

@@ -79,8 +79,11 @@ func (m *model) answerFollowers(g *group, share float64) {
 	if g.following == 0 {
 		return
 	}
-	for i := range g.followers {
-		n := g.answerPart.split(g.followers[i], share)
+	for i, waiting := range g.followers {
+		if waiting == 0 {
+			continue
+		}
+		n := g.answerPart.split(waiting, share)
 		g.followers[i] -= n
 		g.following -= n
 		m.served += n
