@@ -15,8 +15,7 @@ import (
 )
 
 func (p *program) labCompareCommand() *cobra.Command {
-	var scenario string
-	var seed uint64
+	var asked comparing
 	cmd := &cobra.Command{
 		Use:   "compare [BOOK]",
 		Short: "How long a scenario takes left alone, and with a runbook",
@@ -29,30 +28,46 @@ The floor is what warming takes at least: keys that are cold at the collapse, ov
 the admission limit leaves beside the live misses.`,
 		Args: atMost(1, "lab compare [BOOK]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.labCompare(cmd.Context(), scenario, args, seed, cmd.Flags().Changed("seed"))
+			asked.books, asked.seeded = args, cmd.Flags().Changed("seed")
+			return p.labCompare(cmd.Context(), asked)
 		},
 	}
-	scenarioFlag(cmd, &scenario)
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "`NUMBER` that makes two runs alike; the scenario's own unless given")
+	scenarioFlag(cmd, &asked.scenario)
+	cmd.Flags().Uint64Var(&asked.seed, "seed", 0, "`NUMBER` that makes two runs alike; the scenario's own unless given")
+	cmd.Flags().StringVar(&asked.plot, "plot", "", "`FILE` to draw both runs into, as SVG")
 	return cmd
 }
 
-func (p *program) labCompare(ctx context.Context, name string, books []string, seed uint64, seeded bool) error {
-	scenario, err := openScenario(name)
+// comparing is what a comparison is asked for.
+type comparing struct {
+	scenario string
+	books    []string // one at most
+	seed     uint64
+	seeded   bool // the seed was given
+	plot     string
+}
+
+func (p *program) labCompare(ctx context.Context, asked comparing) error {
+	scenario, err := openScenario(asked.scenario)
 	if err != nil {
 		return err
 	}
-	if !seeded {
-		seed = scenario.Seed
+	if !asked.seeded {
+		asked.seed = scenario.Seed
 	}
-	doc, err := p.openBook(append(books, scenario.Runbook)[0])
+	doc, err := p.openBook(append(asked.books, scenario.Runbook)[0])
 	if err != nil {
 		return err
 	}
 	if err := walkable(doc); err != nil {
 		return err
 	}
-	c, err := compare(ctx, doc, scenario, seed, lab.Variation{})
+	if asked.plot != "" {
+		if err := plotComparison(ctx, asked.plot, doc, scenario, asked.seed); err != nil {
+			return err
+		}
+	}
+	c, err := compare(ctx, doc, scenario, asked.seed, lab.Variation{})
 	if err != nil {
 		return err
 	}
