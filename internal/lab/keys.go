@@ -26,6 +26,7 @@ type life struct {
 	untilDue, dueToLapse int // without jitter
 	jitter               float64
 	copiesKept           int
+	soft                 float64
 }
 
 func newLife(p *params) life {
@@ -35,11 +36,20 @@ func newLife(p *params) life {
 		dueToLapse: int(soft * p.EarlyRefresh),
 		jitter:     p.Jitter,
 		copiesKept: seconds(p.CopiesKept),
+		soft:       soft,
 	}
 }
 
-// longest is the longest time until a refresh becomes due.
-func (l life) longest() int { return int(float64(l.untilDue)*(1+l.jitter)) + 1 }
+// under is the life of values that are written from now on.
+func (l life) under(o *orders) life {
+	l.untilDue = max(1, int(l.soft*(1-o.early)))
+	l.dueToLapse = int(l.soft * o.early)
+	l.jitter = o.jitter
+	return l
+}
+
+// longest is the longest time until a refresh becomes due, whatever the controls say.
+func (l life) longest() int { return int(2*l.soft) + 1 }
 
 // newPool makes a pool of fresh keys of all ages, as a service has that has run
 // for long, where a due key waits so many seconds for the read that refreshes it.
@@ -99,14 +109,31 @@ func (p *pool) takeCold(n int, usable *carry) int {
 // many it got.
 func (p *pool) takeWarm(n int, random func(n int) int) int {
 	taken := min(n, p.fresh)
-	for left, slot := taken, random(len(p.due)); left > 0; slot = (slot + 1) % len(p.due) {
+	if taken == 0 {
+		return p.takeDue(n, 0)
+	}
+	for left, slot := taken, p.anyDue(random); left > 0; slot = (slot + 1) % len(p.due) {
 		k := min(left, p.due[slot])
 		p.due[slot] -= k
 		left -= k
 	}
 	p.fresh -= taken
+	return p.takeDue(n, taken)
+}
+
+// takeDue takes what is still wanted of n keys from those that are due.
+func (p *pool) takeDue(n, taken int) int {
 	taken += p.early.takeOld(n - taken)
 	return taken + p.early.takeYoung(n-taken)
+}
+
+// anyDue is a second of the ring at which keys become due, if a few looks find one.
+func (p *pool) anyDue(random func(n int) int) int {
+	slot := random(len(p.due))
+	for looks := 0; looks < 64 && p.due[slot] == 0; looks++ {
+		slot = random(len(p.due))
+	}
+	return slot
 }
 
 // lapse makes up to n warm keys lapsed at the given second, or bare without copies.

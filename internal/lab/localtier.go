@@ -5,7 +5,8 @@ package lab
 // local lookup, so that promotion does not hide its own reason. It is demoted
 // below half of that for DemoteAfter windows in a row. The hottest key is on a
 // static list. Past the size cap only the hottest keys are held, and where every
-// answer must carry a current flag nothing is.
+// answer must carry a current flag nothing is. While invalidations do not arrive
+// everything is flushed, for a copy could be overtaken unnoticed.
 
 // promotion is where a group of keys stands. All keys of a group are alike.
 type promotion struct {
@@ -39,7 +40,7 @@ func (t *promotion) turn(m *model, g *group) {
 // held reports whether the processes hold a group's keys.
 func (m *model) held(g *group) bool {
 	switch {
-	case m.orders.local <= 0 || m.current:
+	case m.orders.local <= 0 || m.current || m.second() < m.deafUntil:
 		return false
 	case g.rank == 0:
 		return true

@@ -206,6 +206,7 @@ func (p *page) staleness(m *model) {
 	p.gauge("catalog_refresh_lag_seconds", "How long keys have been lapsed without a refresh, in the mean.").add(m.refreshLag)
 	p.counter("catalog_invalidations_total", "Keys invalidated.").count(&m.removed[0], "kind", "single").count(&m.removed[1], "kind", "bulk")
 	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").count(&m.refused, "version", "7")
+	p.counter("catalog_fills_refused_total", "Answers of the origin that came with a revoked lease; they warm nothing.").count(&m.unfilled)
 	p.counter("catalog_version_conflicts_total", "Values refused because their version was no longer the current one.").count(&m.outdated)
 	p.gauge("catalog_local_keys", "Keys that each process holds a copy of.").add(func() float64 { return float64(m.localKeys()) })
 	p.gauge("catalog_local_staleness_bound_seconds", "How old a value can be that a reader gets as fresh.").add(func() float64 { return m.staleBound() })

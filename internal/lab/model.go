@@ -35,6 +35,7 @@ type model struct {
 
 	top      float64 // share of the reads that the hottest key has
 	alone    bool    // it is held by one node only, unless its control says otherwise
+	nodes    nodes
 	spread   float64 // nodes over which its copies were spread when the schedule was made
 	expiring []*expiry
 	bulkRate int // keys a second of the bulk import under way
@@ -54,6 +55,7 @@ type model struct {
 	released  int    // followers that went to the origin at their deadline
 	removed   [2]int // invalidated keys, single and bulk
 	refused   int    // lookups that found a format they could not read
+	unfilled  int    // fills that came with a revoked lease
 	unmarked  int    // reads served an outdated value as fresh
 	outdated  int    // reads that found, by its version, that a value was outdated
 	bulkLeft  int    // keys that the bulk import under way still invalidates
@@ -116,6 +118,7 @@ type group struct {
 	rank         int // its index
 	unread       int // warm keys that only processes of the version before can read
 	outdated     int // warm keys that an edit has overtaken unnoticed
+	revoked      int // refreshes on their way whose key an edit has overtaken since
 	tier         promotion
 	coldLeaders  int   // refreshes on their way, of cold keys by leaders,
 	earlyLeaders int   // of fresh keys by leaders,
@@ -131,6 +134,7 @@ type group struct {
 	usablePart, bypassPart, edgePart, readerPart, answerPart carry
 	violatePart, refusedPart, dropPart, unreadPart           carry
 	outdatedPart, unmarkedPart, fullPart, admittedPart       carry
+	revokedPart                                              carry
 
 	turn turn
 }
@@ -157,6 +161,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		story:        story,
 		top:          top,
 		alone:        alone,
+		nodes:        newNodes(p),
 		life:         newLife(p),
 		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
 		tick:         ticks(at),
@@ -211,6 +216,7 @@ func (m *model) step(s source) {
 	if m.tick%ticksPerSecond == 0 {
 		m.turnSecond()
 	}
+	m.life = m.life.under(m.orders)
 	m.origin.work(m.tick, m.complete, m.giveUp)
 	m.lookUp()
 	m.grantLeaders()

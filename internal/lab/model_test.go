@@ -68,6 +68,8 @@ func TestNothingIsLost(t *testing.T) {
 		"launch.admit":         {"0", "10", "100"},
 		"hotkey.copies":        {"1", "2", "8", "24"},
 		"format.unknown":       formatChoices,
+		"refresh.early":        {"0", "20", "50"},
+		"refresh.jitter":       {"0", "15", "100"},
 	}
 	var names []string
 	for name := range absent(&catalog) {

@@ -1,6 +1,9 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A cell is some nodes. The tail's keys lie on them evenly enough that the cell
 // as a whole says how they fare; the hottest key does not: all its lookups in a
@@ -21,10 +24,24 @@ func (c *cell) load(g *group, n int) {
 	}
 }
 
+// nodes says how the keys of each cell lie on its nodes.
+type nodes struct {
+	shares []float64 // of a cell's tail
+	order  []int     // nodes that hold the hottest key, as its copies grow
+}
+
+// hottestKey is the key whose popularity stands out, as the ring knows it.
+const hottestKey = "product:launch"
+
+func newNodes(p *params) nodes {
+	r := newRing(p.Nodes, p.RingPoints)
+	return nodes{r.shares(p.Nodes), r.owners(hashOf(hottestKey), p.Nodes)}
+}
+
 // nodeLoad is the lookups a second at a cell's node with the hottest key, from
 // those of the tick before.
 func (m *model) nodeLoad(c *cell) float64 {
-	rest := float64(c.offered-c.offeredHot) / float64(m.p.Nodes)
+	rest := float64(c.offered-c.offeredHot) * m.nodes.shares[m.nodes.order[0]]
 	return (float64(c.offeredHot)/m.perCell() + rest) * ticksPerSecond
 }
 
@@ -42,7 +59,7 @@ func (m *model) overflow(c *cell, g *group, n int, local float64) int {
 	}
 	reach := 1.0
 	if g.rank > 0 {
-		reach = 1 / float64(m.p.Nodes)
+		reach = m.nodes.shares[m.nodes.order[0]]
 	}
 	full := g.fullPart.split(n, reach*(1-local)*(1-float64(m.p.NodeSpeed)/load))
 	c.failures += full
@@ -77,10 +94,10 @@ func (m *model) forgetCopies() {
 // homeCell is where the one copy of a key that is not spread lies.
 const homeCell = 2
 
-// nodeCPU is how busy a node of a cell is. The first is the one with the hottest key.
+// nodeCPU is how busy a node of a cell is.
 func (m *model) nodeCPU(c *cell, node int) float64 {
-	load := float64(c.recent-c.hottest) / float64(m.p.Nodes)
-	if float64(node) < m.perCell() {
+	load := float64(c.recent-c.hottest) * m.nodes.shares[node]
+	if rank := slices.Index(m.nodes.order, node); float64(rank) < m.perCell() {
 		load += float64(c.hottest) / m.perCell()
 	}
 	return min(1, load*ticksPerSecond/float64(m.p.NodeSpeed))

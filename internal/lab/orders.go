@@ -40,6 +40,8 @@ type orders struct {
 	region    float64 // share of the reads that the region takes
 	launch    float64 // share of the hottest key's reads that may look up
 	copies    float64 // nodes that hold the hottest key
+	early     float64 // last part of a value's life in which a read refreshes it
+	jitter    float64 // part by which lives differ
 	isolate   float64 // share of the processes that keep values they cannot read
 }
 
@@ -61,6 +63,8 @@ func absent(p *params) map[string]string {
 		"routing.region":       "100",
 		"launch.admit":         "100",
 		"hotkey.copies":        "1",
+		"refresh.early":        controls.FormatNumber(100 * p.EarlyRefresh),
+		"refresh.jitter":       controls.FormatNumber(100 * p.Jitter),
 		"format.unknown":       formatChoices[0],
 	}
 	for _, c := range p.Cells {
@@ -138,6 +142,8 @@ func read(s sheet) orders {
 		region:    min(1, number("routing.region")/100),
 		launch:    min(1, number("launch.admit")/100),
 		copies:    number("hotkey.copies"),
+		early:     min(1, number("refresh.early")/100),
+		jitter:    min(1, number("refresh.jitter")/100),
 	}
 	if math.IsInf(o.admission, 1) {
 		o.admission, o.unlimited = 0, 1
@@ -180,6 +186,8 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.launch += weight * other.launch
 	o.copies += weight * other.copies
 	o.isolate += weight * other.isolate
+	o.early += weight * other.early
+	o.jitter += weight * other.jitter
 	o.depth = min(o.depth, other.depth)
 	for i := range o.routed {
 		o.routed[i] += weight * other.routed[i]

@@ -20,13 +20,14 @@ type params struct {
 	TopHundred     float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 11 to 100"`
 	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 57 % of its reads; sets how long the collapse lasts left alone"`
 
-	Cells     [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
-	Keys      int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
-	ValueSize int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
-	CellSpare float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
-	Nodes     int                   `unit:"nodes" source:"assumed" note:"of each cell; 24 in all"`
-	NodeSpeed int                   `unit:"lookups/s" source:"assumed" note:"lookups at which the CPU of a node is full; more are not answered"`
-	Copies    int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
+	Cells      [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
+	Keys       int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
+	ValueSize  int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
+	CellSpare  float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
+	Nodes      int                   `unit:"nodes" source:"assumed" note:"of each cell; 24 in all"`
+	NodeSpeed  int                   `unit:"lookups/s" source:"assumed" note:"lookups at which the CPU of a node is full; more are not answered"`
+	RingPoints int                   `unit:"points" source:"assumed" note:"of every node on the ring that places keys"`
+	Copies     int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
 
 	PromoteAt         int           `unit:"reads/s" source:"assumed" note:"of one key, from which it is promoted to the processes' local tier; it is demoted below half of it"`
 	DemoteAfter       int           `unit:"windows" source:"assumed" note:"of one second, in a row"`
@@ -93,13 +94,14 @@ var catalog = params{
 	TopHundred:     0.11,
 	TailExponent:   0.758,
 
-	Cells:     [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
-	Keys:      800_000,
-	ValueSize: 4096,
-	CellSpare: 1.6,
-	Nodes:     6,
-	NodeSpeed: 20_000,
-	Copies:    4,
+	Cells:      [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
+	Keys:       800_000,
+	ValueSize:  4096,
+	CellSpare:  1.6,
+	Nodes:      6,
+	NodeSpeed:  20_000,
+	RingPoints: 100,
+	Copies:     4,
 
 	PromoteAt:         100,
 	DemoteAfter:       3,

@@ -16,9 +16,10 @@ func (m *model) complete(b batch, age int) {
 	case coldRefresh:
 		m.settleCold(c, g, b.n)
 	case earlyRefresh:
+		valid := b.n - m.refuseFills(g, b.n, g.earlyLeaders+g.coldLeaders)
 		c.leaders -= b.n
 		g.earlyLeaders -= b.n
-		n := g.early.takeYoung(distinct(g.early.len(), b.n))
+		n := g.early.takeYoung(distinct(g.early.len(), valid))
 		g.rewrite(n)
 		g.renew(n, m.second(), m.life, m.rand.IntN)
 	case prewarm:
@@ -36,7 +37,8 @@ func (m *model) complete(b batch, age int) {
 func (m *model) settleCold(c *cell, g *group, n int) {
 	wanting := m.wanting(g)
 	asked := distinct(wanting, g.coldLeaders)
-	warmed := m.warm(g, distinct(wanting, n))
+	valid := n - m.refuseFills(g, n, g.earlyLeaders+g.coldLeaders)
+	warmed := m.warm(g, distinct(wanting, valid))
 	c.leaders -= n
 	g.coldLeaders -= n
 	share := 1.0
@@ -121,6 +123,7 @@ func (m *model) giveUp(b batch, age int) {
 	case prewarm:
 		g.fetching -= b.n
 	}
+	g.revoked = min(g.revoked, g.coldLeaders+g.earlyLeaders)
 	if b.kind == coldRefresh || b.kind == earlyRefresh {
 		m.refreshTimes.observe(seconds64(age), b.n)
 	}

@@ -120,6 +120,7 @@ func (m *model) edit(g *group, kind, n int) {
 		g.outdated = min(g.outdated+n, g.warm())
 		return
 	}
+	g.revoke(n)
 	m.removed[kind] += g.invalidate(n, m.rand.IntN)
 }
 
