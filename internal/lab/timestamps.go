@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	prom "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -130,10 +131,10 @@ func oneQuestion(expr parser.Expr) (ageQuestion, bool) {
 
 // nameFirst are a selector's matchers, that of the name before the others.
 func nameFirst(selector *parser.VectorSelector) []*labels.Matcher {
-	name := labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, selector.Name)
+	name := labels.MustNewMatcher(labels.MatchEqual, prom.MetricNameLabel, selector.Name)
 	matchers := []*labels.Matcher{name}
 	for _, m := range selector.LabelMatchers {
-		if m.Name != labels.MetricName {
+		if m.Name != prom.MetricNameLabel {
 			matchers = append(matchers, m)
 		}
 	}
