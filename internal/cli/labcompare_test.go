@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path"
 	"reflect"
 	"strings"
@@ -69,10 +70,38 @@ func TestCompareTheCase(t *testing.T) {
 	}
 }
 
-// Two comparisons with one seed are equal.
+// Two comparisons with one seed are equal, to the byte, and equal to what docs/lab.md shows.
 func TestCompareIsDeterministic(t *testing.T) {
-	if one, two := compared(t, 9, lab.Variation{}), compared(t, 9, lab.Variation{}); !reflect.DeepEqual(one, two) {
-		t.Errorf("%+v\n%+v", one, two)
+	one, two := &strings.Builder{}, &strings.Builder{}
+	for _, to := range []*strings.Builder{one, two} {
+		if err := compared(t, 1, lab.Variation{}).write(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one.String() != two.String() {
+		t.Errorf("one seed, two results:\n%s%s", one, two)
+	}
+	doc, err := os.ReadFile("../../docs/lab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(one.String()) {
+		if !strings.Contains(string(doc), "    "+line) {
+			t.Errorf("docs/lab.md does not show %s", line)
+		}
+	}
+}
+
+// docs/lab.md lists every bundled scenario.
+func TestDocListsTheScenarios(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/lab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range bundledScenarios() {
+		if !strings.Contains(string(doc), "| `"+name+"` | ") {
+			t.Errorf("docs/lab.md does not list %s", name)
+		}
 	}
 }
 

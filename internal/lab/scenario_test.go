@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,23 @@ func TestParseScenarioErrors(t *testing.T) {
 		_, err := ParseScenario("two.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("with %q for %q the error is %v, want %q in it", test.new, test.old, err, test.want)
+		}
+	}
+}
+
+// docs/lab.md lists every kind of event with its keys.
+func TestDocumentListsTheEvents(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/lab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, keys := range eventKeys {
+		row := "| `" + string(kind) + "` | `" + strings.Join(keys, ", ") + "` |"
+		if len(keys) == 0 {
+			row = "| `" + string(kind) + "` | |"
+		}
+		if !strings.Contains(string(doc), row) {
+			t.Errorf("docs/lab.md has no row %s", row)
 		}
 	}
 }
