@@ -62,6 +62,7 @@ func New(o Options) (*Lab, error) {
 	}
 	l := &Lab{world: w, redis: miniredis.NewMiniRedis()}
 	l.redis.SetTime(o.Start)
+	setControls(l.redis, w.model.story.Controls)
 	l.redis.ClockTTL(true)
 	l.clock = &Clock{lab: l, now: o.Start}
 	l.reader, err = controls.NewReader(controls.ReaderOptions{
@@ -78,6 +79,13 @@ func New(o Options) (*Lab, error) {
 	w.obey(l.reader)
 	l.api = newAPI(w.store, w.scrapeEvery, l.clock.Now)
 	return l, nil
+}
+
+// setControls writes controls as an earlier hand left them.
+func setControls(redis *miniredis.Miniredis, values map[string]string) {
+	for control, value := range values {
+		redis.HSet("rewarm:{"+service+"}:controls", control, value)
+	}
 }
 
 // Close ends the lab's Redis.

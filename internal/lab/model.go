@@ -33,8 +33,7 @@ type model struct {
 	orders *orders
 	ops    operators
 
-	top      float64 // share of the reads that the hottest key has
-	alone    bool    // it is held by one node only, unless its control says otherwise
+	popular  popularity
 	nodes    nodes
 	spread   float64 // nodes over which its copies were spread when the schedule was made
 	expiring []*expiry
@@ -155,12 +154,10 @@ type turn struct {
 // newModel is the service at a time of the case, in the middle of what it did
 // until then: keys of all ages, and nothing has gone wrong.
 func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model {
-	top, alone := story.trending(p, at)
 	m := &model{
 		p:            p,
 		story:        story,
-		top:          top,
-		alone:        alone,
+		popular:      story.popularity(p, at),
 		nodes:        newNodes(p),
 		life:         newLife(p),
 		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
@@ -169,13 +166,13 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
 	}
 	for i := range m.serviceTimes {
-		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
 	m.fleet = newFleet(p, m.rand.IntN)
 	m.fleet.start(m.fleet.untouchedSource())
 	m.orders = &m.fleet.obeyed
 	m.reschedule()
-	shares := groupShares(p, top)
+	shares := groupShares(p, m.popular)
 	for i, c := range p.Cells {
 		m.cells[i] = m.newCell(c, shares)
 	}

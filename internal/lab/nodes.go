@@ -70,7 +70,7 @@ func (m *model) overflow(c *cell, g *group, n int, local float64) int {
 
 // copies is on how many nodes the hottest key has a copy.
 func (m *model) copies() float64 {
-	if m.alone {
+	if m.popular.alone {
 		return m.orders.copies
 	}
 	return max(m.orders.copies, float64(m.p.Copies))
@@ -79,7 +79,7 @@ func (m *model) copies() float64 {
 // reschedule lets reads arrive as popularity and copies now are.
 func (m *model) reschedule() {
 	m.spread = m.copies()
-	m.reads = newSchedule(m.p, m.top, m.spread, m.reads)
+	m.reads = newSchedule(m.p, m.popular, m.spread, m.reads)
 }
 
 // forgetCopies leaves the hottest key with its home node alone.

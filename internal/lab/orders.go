@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -113,6 +114,13 @@ func from(s sheet) source {
 func untouched(p *params) source {
 	unset := heard{orders: read(defaults(absent(p)))}
 	return func() heard { return unset }
+}
+
+// withDefaults is the sheet of a service on which some controls are set.
+func withDefaults(p *params, set map[string]string) sheet {
+	values := absent(p)
+	maps.Copy(values, set)
+	return defaults(values)
 }
 
 // read takes the orders of this moment from a sheet.

@@ -45,11 +45,13 @@ func tailPart(n int) float64 {
 	return math.Pow(2, float64(n-tailGroups))
 }
 
-// groupShares gives the part of the reads that goes to each group while the
-// launch key has the given share of them.
-func groupShares(p *params, launch float64) (shares [groupCount]float64) {
-	rest := (1 - launch) / (1 - p.LaunchShare)
-	shares[0] = launch
+// groupShares gives the part of the reads that goes to each group.
+func groupShares(p *params, now popularity) (shares [groupCount]float64) {
+	rest := (1 - now.top) / (1 - p.LaunchShare)
+	if now.hundred > 0 {
+		rest = max(0, now.hundred-now.top) / (p.TopTenShare + p.TopHundred)
+	}
+	shares[0] = now.top
 	shares[1] = p.TopTenShare * rest
 	shares[2] = p.TopHundred * rest
 	tail := 1 - shares[0] - shares[1] - shares[2]
@@ -73,12 +75,12 @@ type schedule struct {
 const weightTotal = 1_000_000_000
 
 // newSchedule keeps what an earlier schedule still owed.
-func newSchedule(p *params, top, copies float64, before *schedule) *schedule {
+func newSchedule(p *params, popular popularity, copies float64, before *schedule) *schedule {
 	s := &schedule{perTick: p.ReadsPerSecond / ticksPerSecond}
 	if before != nil {
 		s.owed = before.owed
 	}
-	shares := groupShares(p, top)
+	shares := groupShares(p, popular)
 	rest := int64(weightTotal)
 	for c := range s.weight {
 		for g := range s.weight[c] {

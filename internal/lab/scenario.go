@@ -14,6 +14,9 @@ type Scenario struct {
 	Runbook string   // the name of the bundled runbook that recovers it
 	Seed    uint64   // for whoever gives no seed of their own
 
+	// Controls are set from the beginning on, as an earlier repair left them.
+	Controls map[string]string
+
 	Start  time.Duration // time of day at which a lab is handed over
 	Events []Event       // in the order of their times
 }
@@ -40,6 +43,8 @@ const (
 	Launch EventKind = "launch"
 	// HotKey does too, to a key that only one node holds.
 	HotKey EventKind = "hot-key"
+	// Concentrate makes the hundred hottest keys take Share of the reads.
+	Concentrate EventKind = "concentrate"
 	// Expire lets Share of the keys down to Bucket lapse, evenly Over a time.
 	Expire EventKind = "expire"
 	// LoseCell replaces Cell by an empty one.
@@ -89,16 +94,32 @@ func (e *Event) happens(now time.Duration) bool {
 	return since == 0 || e.Every > 0 && since > 0 && since%e.Every == 0
 }
 
-// trending is the share of the reads that one key has at a time, and whether it
-// is a key with only one copy.
-func (s *Scenario) trending(p *params, at time.Duration) (share float64, alone bool) {
-	share = p.IdleShare
-	for _, e := range s.Events {
-		if e.At <= at && (e.Kind == Launch || e.Kind == HotKey) {
-			share, alone = e.Share, e.Kind == HotKey
+// popularity is how reads fall on the hottest keys.
+type popularity struct {
+	top     float64 // share of the hottest key
+	hundred float64 // share of the hundred hottest; 0 for what follows from the above
+	alone   bool    // the hottest key is held by one node only, unless its control says otherwise
+}
+
+// popularity is how it stands at a time.
+func (s *Scenario) popularity(p *params, at time.Duration) popularity {
+	now := popularity{top: p.IdleShare}
+	for i := range s.Events {
+		if s.Events[i].At <= at {
+			now.follow(&s.Events[i])
 		}
 	}
-	return share, alone
+	return now
+}
+
+// follow lets popularity change as an event says.
+func (n *popularity) follow(e *Event) {
+	switch e.Kind {
+	case Launch, HotKey:
+		n.top, n.alone = e.Share, e.Kind == HotKey
+	case Concentrate:
+		n.hundred = e.Share
+	}
 }
 
 // sorted are events in the order of their times.

@@ -91,7 +91,8 @@ func (d *scenarioReader) text(n ast.Node) string {
 	return ""
 }
 
-var scenarioKeys = []string{"apiVersion", "kind", "name", "about", "modes", "runbook", "seed", "start", "events"}
+// scenarioKeys are all needed but those that end in ?.
+var scenarioKeys = []string{"apiVersion", "kind", "name", "about", "modes", "runbook", "seed", "start", "controls?", "events"}
 
 func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 	s := &Scenario{}
@@ -115,6 +116,8 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 			}
 		case "seed":
 			s.Seed = uint64(d.whole(value))
+		case "controls":
+			s.Controls = d.controls(value)
 		case "start":
 			s.Start = d.timeOfDay(value)
 		case "events":
@@ -122,11 +125,11 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 				s.Events = append(s.Events, d.event(item))
 			}
 		default:
-			d.fail(at, "a scenario has no key %q; its keys are %s", name, strings.Join(scenarioKeys, ", "))
+			d.fail(at, "a scenario has no key %q; its keys are %s", name, strings.ReplaceAll(strings.Join(scenarioKeys, ", "), "?", ""))
 		}
 	})
 	for _, key := range scenarioKeys {
-		if !seen[key] {
+		if !seen[key] && !strings.HasSuffix(key, "?") {
 			d.fail(body.GetToken(), "the scenario lacks the key %s", key)
 		}
 	}
@@ -134,6 +137,19 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 		d.fail(body.GetToken(), "events stand in the order of their times")
 	}
 	return s
+}
+
+// controls reads what is set from the beginning on, as Redis would hold it.
+func (d *scenarioReader) controls(n ast.Node) map[string]string {
+	known := absent(&catalog)
+	set := map[string]string{}
+	d.entries(n, "controls", func(name string, at *token.Token, value ast.Node) {
+		if _, ok := known[name]; !ok {
+			d.fail(at, "the service has no control %q", name)
+		}
+		set[name] = d.text(value)
+	})
+	return set
 }
 
 func (d *scenarioReader) expect(value ast.Node, want string) {
@@ -145,7 +161,7 @@ func (d *scenarioReader) expect(value ast.Node, want string) {
 // eventKeys are what each kind of event has beside at and event; those that end
 // in ? may be left out.
 var eventKeys = map[EventKind][]string{
-	Launch: {"share"}, HotKey: {"share"},
+	Launch: {"share"}, HotKey: {"share"}, Concentrate: {"share"},
 	Expire:            {"bucket", "share", "copies", "over?"},
 	LoseCell:          {"cell", "copies"},
 	LoseTier:          {"copies"},

@@ -160,6 +160,9 @@ func (s *Server) openRedis(o ServeOptions) error {
 	s.redis = miniredis.NewMiniRedis()
 	s.redis.SetTime(o.Clock.Now())
 	s.redis.ClockTTL(true)
+	if o.Scenario != nil {
+		setControls(s.redis, o.Scenario.Controls)
+	}
 	if err := s.redis.StartAddr(address); err != nil {
 		s.redis = nil
 		return fmt.Errorf("the lab's redis cannot listen: %w", err)

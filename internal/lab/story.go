@@ -17,10 +17,10 @@ func (m *model) tellStory() {
 
 func (m *model) happen(e *Event) {
 	switch e.Kind {
-	case Launch, HotKey:
-		m.top, m.alone = e.Share, e.Kind == HotKey
+	case Launch, HotKey, Concentrate:
+		m.popular.follow(e)
 		m.reschedule()
-		if m.alone {
+		if e.Kind == HotKey {
 			m.forgetCopies()
 		}
 	case Expire:

@@ -47,7 +47,7 @@ func newWorld(o Options) (*world, error) {
 		now:         o.Start.Add(o.begin - o.From),
 		model:       newModel(&p, &story, o.Seed, o.begin),
 		scrapeEvery: o.ScrapeEvery,
-		source:      untouched(&p),
+		source:      from(withDefaults(&p, story.Controls)),
 		overrides:   noOverrides,
 	}
 	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
