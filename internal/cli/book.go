@@ -13,6 +13,9 @@ import (
 	"github.com/rewarm/rewarm/templates"
 )
 
+// bundledBook is the runbook of the demo.
+const bundledBook = "hot-key-collapse"
+
 // maxBook bounds what is read of a runbook, in bytes; the parser has its own, lower limit.
 const maxBook = 4 << 20
 
