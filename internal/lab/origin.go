@@ -23,7 +23,15 @@ type batch struct {
 // part takes k attempts out of the batch, with their share of the readers.
 func (b *batch) part(k int, readers *carry) batch {
 	taken := *b
+	if k == b.n {
+		b.n, b.readers = 0, 0
+		return taken
+	}
 	taken.n = k
+	if k == 0 {
+		taken.readers = 0
+		return taken
+	}
 	taken.readers = min(readers.split(b.readers, ratio(k, b.n)), k)
 	if left := b.n - k; b.readers-taken.readers > left {
 		taken.readers = b.readers - left
