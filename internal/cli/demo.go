@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) demoCommand() *cobra.Command {
-	var through string
+	var through, scenario string
 	cmd := &cobra.Command{
 		Use:   "demo [BOOK]",
 		Short: "Let the embedded lab collapse and recover it with a runbook",
@@ -31,21 +31,26 @@ alone approve and it runs as fast as it can.
 A demo that was interrupted cannot be resumed, as a run can: the lab ends with it.`,
 		Args: atMost(1, "demo [BOOK]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.demo(cmd.Context(), append(args, bundledBook)[0], through)
+			return p.demo(cmd.Context(), args, scenario, through)
 		},
 	}
 	throughFlag(cmd, &through)
+	scenarioFlag(cmd, &scenario)
 	return cmd
 }
 
 // demoSpeed is how fast the lab runs when a person takes part.
 const demoSpeed = 4
 
-func (p *program) demo(ctx context.Context, book, through string) error {
+func (p *program) demo(ctx context.Context, books []string, scenarioName, through string) error {
 	if err := checkThrough(through); err != nil {
 		return err
 	}
-	doc, err := p.openBook(book)
+	scenario, err := openScenario(scenarioName)
+	if err != nil {
+		return err
+	}
+	doc, err := p.openBook(append(books, scenario.Runbook)[0])
 	if err != nil {
 		return err
 	}
@@ -57,7 +62,7 @@ func (p *program) demo(ctx context.Context, book, through string) error {
 		p.settings.unattended()
 	}
 	mail := &mailbox{}
-	on, err := p.labTargets(doc, mail, person != nil)
+	on, err := p.scenarioTargets(doc, scenario, mail, person != nil)
 	if err != nil {
 		return err
 	}
@@ -80,8 +85,14 @@ func (s *settings) unattended() {
 	}
 }
 
-// labTargets makes a lab and what a walk needs to act on it.
+// labTargets makes a lab with the case study and what a walk needs to act on it.
 func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool) (targets, error) {
+	story := lab.CaseStudy()
+	return p.scenarioTargets(doc, &story, mail, attended)
+}
+
+// scenarioTargets makes a lab with a scenario and what a walk needs to act on it.
+func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario, mail *mailbox, attended bool) (targets, error) {
 	speed, flatOut, err := p.settings.pace(demoSpeed)
 	if err != nil {
 		return targets{}, err
@@ -89,7 +100,7 @@ func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool
 	if flatOut && attended && p.settings.approve == string(steps.Manual) {
 		return targets{}, usage(errors.New("at --speed max no person can keep up"), "give --approve auto, or a lower --speed")
 	}
-	l, err := lab.New(lab.Options{Start: labStart(p.clock.Now())})
+	l, err := lab.New(lab.Options{Seed: scenario.Seed, Scenario: scenario, Start: labStart(p.clock.Now(), scenario)})
 	if err != nil {
 		return targets{}, err
 	}
@@ -115,10 +126,10 @@ func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool
 		prometheus: poller.Address(), redis: store.Target(), lab: true}, nil
 }
 
-// labStart is the moment of the case study on the present day.
-func labStart(now time.Time) time.Time {
+// labStart is the moment at which a scenario is handed over, on the present day.
+func labStart(now time.Time, scenario *lab.Scenario) time.Time {
 	year, month, day := now.UTC().Date()
-	return time.Date(year, month, day, 10, 7, 30, 0, time.UTC)
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Add(scenario.Start)
 }
 
 // labCaller has the lab answer the calls of a runbook: nothing is executed.

@@ -11,11 +11,12 @@ import (
 )
 
 func (p *program) labCommand() *cobra.Command {
-	return group("lab", "The modelled catalog service", p.labServeCommand())
+	return group("lab", "The modelled catalog service", p.labServeCommand(), p.labCompareCommand())
 }
 
 func (p *program) labServeCommand() *cobra.Command {
 	var options lab.ServeOptions
+	var scenario string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the lab on real ports until it is interrupted",
@@ -28,15 +29,21 @@ When all ports listen it prints one line:
 
   ready prometheus=URL redis=URL metrics=URL`,
 		Args: exactly(0, "lab serve"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.labServe(cmd.Context(), options) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.labServe(cmd.Context(), options, scenario) },
 	}
 	cmd.Flags().StringVar(&options.PrometheusAddr, "prometheus-listen", "127.0.0.1:0", "`ADDRESS` of the Prometheus API")
 	cmd.Flags().StringVar(&options.RedisAddr, "redis-listen", "127.0.0.1:0", "`ADDRESS` of the Redis")
+	scenarioFlag(cmd, &scenario)
 	cmd.Flags().StringVar(&options.MetricsAddr, "metrics-listen", "127.0.0.1:0", "`ADDRESS` of the metrics")
 	return cmd
 }
 
-func (p *program) labServe(ctx context.Context, options lab.ServeOptions) error {
+func (p *program) labServe(ctx context.Context, options lab.ServeOptions, scenarioName string) error {
+	scenario, err := openScenario(scenarioName)
+	if err != nil {
+		return err
+	}
+	options.Scenario, options.Seed = scenario, scenario.Seed
 	speed, flatOut, err := p.settings.pace(1)
 	if err != nil {
 		return err

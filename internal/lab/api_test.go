@@ -131,7 +131,7 @@ func TestCancelledRequest(t *testing.T) {
 
 // All counters of the page are there from the start, at 0.
 func TestCountersStartAtZero(t *testing.T) {
-	m := newModel(small(), 1, caseBegins)
+	m := newCase(small(), 1, caseBegins)
 	m.orders = &m.fleet.obeyed
 	for _, f := range newPage(m, noOverrides).families {
 		for _, s := range f.series {

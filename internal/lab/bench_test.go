@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -13,7 +14,7 @@ func BenchmarkModel(b *testing.B) {
 	}
 	for b.Loop() {
 		for range ticksPerSecond {
-			w.model.step(untouched)
+			w.model.step(w.source)
 		}
 	}
 }
@@ -67,4 +68,44 @@ func BenchmarkWalk(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "x-real-time")
+}
+
+// BenchmarkIncident is twelve minutes of the case from the loss of the cell on,
+// with a scrape a second and nobody who asks.
+func BenchmarkIncident(b *testing.B) {
+	const length = 12 * time.Minute
+	for b.Loop() {
+		b.StopTimer()
+		w, err := newWorld(Options{Seed: 1, From: cellLost, begin: cellLost - 20*time.Second})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		for range ticks(length) {
+			w.tick()
+		}
+	}
+	b.ReportMetric(float64(b.N)*length.Seconds()/b.Elapsed().Seconds(), "x-real-time")
+}
+
+// Twice the time does not need more memory.
+func TestMemoryIsFlat(t *testing.T) {
+	w, err := newWorld(Options{Seed: 1, From: cellLost, begin: cellLost - 20*time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heapAfter := func(d time.Duration) uint64 {
+		for range ticks(d) {
+			w.tick()
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	first := heapAfter(15 * time.Minute)
+	if second := heapAfter(30 * time.Minute); second > first+1<<20 {
+		t.Errorf("%d bytes after 15 minutes, %d after 45", first, second)
+	}
+	runtime.KeepAlive(w)
 }

@@ -97,6 +97,12 @@ func (g *group) check() error {
 	if n := g.fresh + g.early.len() + g.lapsed.len() + g.bare; n != g.keys {
 		return fmt.Errorf("%d keys, but %d have a place", g.keys, n)
 	}
+	if g.unread < 0 || g.unread > g.warm() || g.outdated < 0 || g.outdated > g.warm() {
+		return fmt.Errorf("%d warm keys, but %d that some cannot read and %d outdated", g.warm(), g.unread, g.outdated)
+	}
+	if g.revoked < 0 || g.revoked > g.coldLeaders+g.earlyLeaders {
+		return fmt.Errorf("%d leases revoked of %d", g.revoked, g.coldLeaders+g.earlyLeaders)
+	}
 	following := 0
 	for _, n := range g.followers {
 		following += n

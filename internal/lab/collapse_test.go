@@ -36,7 +36,7 @@ func TestCaseBeginsHealthy(t *testing.T) {
 	if m.offered < 1500 || m.offered > 1700 {
 		t.Errorf("steady misses are %.0f/s, the case has 1,560", m.offered)
 	}
-	if m.age > 0.1 || m.errors > 0 || m.hits < 0.999 {
+	if m.age > 0.1 || m.errors > 0 || m.hits < 0.986 || m.hits > 0.988 {
 		t.Errorf("not healthy: %+v", m)
 	}
 	if reads := b.ask(`sum(rate(catalog_reads_by_rank_total[5s]))`); reads != 120_000 {
@@ -89,8 +89,8 @@ func TestLeftAloneItCollapses(t *testing.T) {
 	if goodHits < 60 {
 		t.Errorf("for %d s only the hit ratio is good while the origin dies", goodHits)
 	}
-	if lasted := over - cellLost; lasted < 9*time.Minute || lasted > 14*time.Minute {
-		t.Errorf("it lasts %s, the case's 11.8 minutes are far", lasted)
+	if lasted := over - cellLost; lasted < 12*time.Minute || lasted > 13*time.Minute {
+		t.Errorf("it lasts %s, the case's 11.8 minutes from 10:08 are far", lasted)
 	}
 	if n := seen[len(seen)-1].processes; n <= 240 {
 		t.Errorf("nobody added clients: %v processes", n)
@@ -178,7 +178,7 @@ func TestControls(t *testing.T) {
 		{"too old a window is a violation", map[string]string{"routing.cell-c": "0", "stale.product-detail": "300"}, `sum(catalog_stale_violations_total)`, 0, 0},
 		{"leaders per cell", map[string]string{"origin.admission": "3200", "leaders.cell": "20"}, `max(catalog_refresh_leaders)`, 1, 20},
 		{"leaders per region", map[string]string{"origin.admission": "3200", "leaders.region": "40"}, `sum(catalog_refresh_leaders)`, 1, 40},
-		{"the local tier absorbs lookups", map[string]string{"local.ttl": "1"}, `sum(rate(catalog_cache_attempts_total[5s]))`, 50_000, 90_000},
+		{"the local tier absorbs lookups", map[string]string{"local.ttl": "1"}, `sum(rate(catalog_cache_attempts_total[5s]))`, 50_000, 95_000},
 		{"prewarm yields to live", map[string]string{"origin.admission": "400", "prewarm.rate": "3200", "prewarm.bucket": "working-set"}, `sum(rate(catalog_origin_attempts_total{source="prewarm"}[5s]))`, 0, 40},
 		{"prewarm goes no deeper than its bucket", map[string]string{"origin.admission": "3200", "origin.bypass": "off", "routing.cell-c": "0", "prewarm.rate": "3200", "prewarm.bucket": "top-100"}, coverage, 0, 0.06},
 	}

@@ -9,6 +9,9 @@
 // less the more it is asked. Nothing in it knows the runbook, and every read,
 // attempt and key is accounted for at every tick (Lab.Check).
 //
+// What happens to it is a Scenario: the case study unless Options name another,
+// which ParseScenario reads from a file.
+//
 // All figures are a model's. Parameters lists the numbers behind them, and says
 // which were fitted.
 //

@@ -141,7 +141,7 @@ func (m *model) startPrewarm(tokens int) {
 	for j := range groupsOf(m.orders.depth) {
 		for i, c := range m.cells {
 			g := c.groups[j]
-			k := min(n-started, g.unfetched())
+			k := min(n-started, m.unfetched(g))
 			if k <= 0 {
 				continue
 			}
@@ -155,7 +155,8 @@ func (m *model) startPrewarm(tokens int) {
 	m.origin.knockMore(started)
 }
 
-// unfetched are the cold keys that neither prewarm nor a leader is fetching.
-func (g *group) unfetched() int {
-	return g.cold() - g.fetching - distinct(g.cold(), g.coldLeaders)
+// unfetched are the keys to warm that neither prewarm nor a leader is fetching.
+func (m *model) unfetched(g *group) int {
+	wanting := m.wanting(g)
+	return wanting - g.fetching - distinct(wanting, g.coldLeaders)
 }

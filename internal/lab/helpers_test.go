@@ -15,6 +15,19 @@ import (
 	"encoding/json"
 )
 
+// The times of the case study.
+var (
+	launch       = clock(10, 0, 0)
+	launchLapses = clock(10, 3, 0)
+	cellLost     = clock(10, 7, 0)
+)
+
+// newCase is the service in the case study.
+func newCase(p *params, seed uint64, at time.Duration) *model {
+	story := CaseStudy()
+	return newModel(p, &story, seed, at)
+}
+
 // bench is a lab with the clients that a test needs.
 type bench struct {
 	*Lab

@@ -26,6 +26,7 @@ type life struct {
 	untilDue, dueToLapse int // without jitter
 	jitter               float64
 	copiesKept           int
+	soft                 float64
 }
 
 func newLife(p *params) life {
@@ -35,11 +36,20 @@ func newLife(p *params) life {
 		dueToLapse: int(soft * p.EarlyRefresh),
 		jitter:     p.Jitter,
 		copiesKept: seconds(p.CopiesKept),
+		soft:       soft,
 	}
 }
 
-// longest is the longest time until a refresh becomes due.
-func (l life) longest() int { return int(float64(l.untilDue)*(1+l.jitter)) + 1 }
+// under is the life of values that are written from now on.
+func (l life) under(o *orders) life {
+	l.untilDue = max(1, int(l.soft*(1-o.early)))
+	l.dueToLapse = int(l.soft * o.early)
+	l.jitter = o.jitter
+	return l
+}
+
+// longest is the longest time until a refresh becomes due, whatever the controls say.
+func (l life) longest() int { return int(2*l.soft) + 1 }
 
 // newPool makes a pool of fresh keys of all ages, as a service has that has run
 // for long, where a due key waits so many seconds for the read that refreshes it.
@@ -95,6 +105,47 @@ func (p *pool) takeCold(n int, usable *carry) int {
 	return taken + p.lapsed.takeYoung(n-taken)
 }
 
+// takeWarm removes up to n warm keys, those first that are not due, and says how
+// many it got.
+func (p *pool) takeWarm(n int, random func(n int) int) int {
+	taken := min(n, p.fresh)
+	if taken == 0 {
+		return p.takeDue(n, 0)
+	}
+	for left, slot := taken, p.anyDue(random); left > 0; slot = (slot + 1) % len(p.due) {
+		k := min(left, p.due[slot])
+		p.due[slot] -= k
+		left -= k
+	}
+	p.fresh -= taken
+	return p.takeDue(n, taken)
+}
+
+// takeDue takes what is still wanted of n keys from those that are due.
+func (p *pool) takeDue(n, taken int) int {
+	taken += p.early.takeOld(n - taken)
+	return taken + p.early.takeYoung(n-taken)
+}
+
+// anyDue is a second of the ring at which keys become due, if a few looks find one.
+func (p *pool) anyDue(random func(n int) int) int {
+	slot := random(len(p.due))
+	for looks := 0; looks < 64 && p.due[slot] == 0; looks++ {
+		slot = random(len(p.due))
+	}
+	return slot
+}
+
+// lapse makes up to n warm keys lapsed at the given second, or bare without copies.
+func (p *pool) lapse(n, second int, copies bool, random func(n int) int) {
+	n = p.takeWarm(n, random)
+	if copies {
+		p.lapsed.add(second, n)
+		return
+	}
+	p.bare += n
+}
+
 // lose makes every fresh key lapsed, as if at the given second.
 func (p *pool) lose(second int) {
 	n := p.fresh + p.early.len()
@@ -110,17 +161,10 @@ func (p *pool) expire() {
 	p.fresh, p.early, p.lapsed, p.bare = 0, ages{}, ages{}, p.keys
 }
 
-// invalidate makes up to n keys bare, fresh ones first: what an edit has
-// overtaken must not be served, not even as stale.
+// invalidate makes up to n warm keys bare: what an edit has overtaken must not be
+// served, not even as stale. It says how many they were.
 func (p *pool) invalidate(n int, random func(n int) int) int {
-	taken := min(n, p.fresh)
-	for left, slot := taken, random(len(p.due)); left > 0; slot = (slot + 1) % len(p.due) {
-		k := min(left, p.due[slot])
-		p.due[slot] -= k
-		left -= k
-	}
-	p.fresh -= taken
-	taken += p.early.takeYoung(n - taken)
-	p.bare += taken
-	return taken
+	n = p.takeWarm(n, random)
+	p.bare += n
+	return n
 }

@@ -25,10 +25,14 @@ type Options struct {
 	// fixed day.
 	Start time.Time
 	// From is the time of day in the case at that moment, from 09:58 on; zero
-	// for 10:07:30, half a minute after the cell was lost.
+	// for the start of the scenario.
 	From time.Duration
 	// ScrapeEvery is the distance of samples, whole multiples of 50 ms; zero for a second.
 	ScrapeEvery time.Duration
+	// Scenario is what happens; nil for the case study.
+	Scenario *Scenario
+	// Variation changes the service, to see what depends on what.
+	Variation Variation
 
 	begin time.Duration // of the model; zero for before the case
 }
@@ -58,11 +62,12 @@ func New(o Options) (*Lab, error) {
 	}
 	l := &Lab{world: w, redis: miniredis.NewMiniRedis()}
 	l.redis.SetTime(o.Start)
+	setControls(l.redis, w.model.story.Controls)
 	l.redis.ClockTTL(true)
 	l.clock = &Clock{lab: l, now: o.Start}
 	l.reader, err = controls.NewReader(controls.ReaderOptions{
 		Service: service, URL: "redis://lab", Dial: l.dialOwn,
-		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: l.clock.Now,
+		Fallback: protecting(w.model.p), Absent: absent(w.model.p), DeadMan: deadMan(), Now: l.clock.Now,
 	})
 	if err == nil {
 		err = l.reader.Refresh(context.Background())
@@ -74,6 +79,13 @@ func New(o Options) (*Lab, error) {
 	w.obey(l.reader)
 	l.api = newAPI(w.store, w.scrapeEvery, l.clock.Now)
 	return l, nil
+}
+
+// setControls writes controls as an earlier hand left them.
+func setControls(redis *miniredis.Miniredis, values map[string]string) {
+	for control, value := range values {
+		redis.HSet("rewarm:{"+service+"}:controls", control, value)
+	}
 }
 
 // Close ends the lab's Redis.
@@ -160,17 +172,12 @@ func (l *Lab) Metrics() http.Handler { return metricsHandler{&l.mu, l.world} }
 
 // Call answers an action of a runbook that would run a command or ask a URL:
 // the lab records it, and nothing is executed. Its operators obey `deployctl
-// freeze` and `deployctl thaw`.
+// freeze`, `thaw` and `rollback`, `planctl pin` and `batchctl pause`.
 func (l *Lab) Call(args ...string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(args) >= 2 && args[0] == "deployctl" {
-		switch args[1] {
-		case "freeze":
-			l.world.model.ops.frozen = true
-		case "thaw":
-			l.world.model.ops.frozen = false
-		}
+	if len(args) >= 2 {
+		l.world.model.obeyCall(args[0], args[1])
 	}
 	call := fmt.Sprintf("%q", args)
 	l.calls = append(l.calls, call)
@@ -189,4 +196,35 @@ func (l *Lab) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.world.model.check()
+}
+
+// Unserved is how many reads have ended with a refusal or an error so far.
+func (l *Lab) Unserved() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.world.model.outcomes[rejected] + l.world.model.outcomes[failed]
+}
+
+// Cold is how many keys have no fresh value in their cell.
+func (l *Lab) Cold() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, c := range l.world.model.cells {
+		n += c.keys() - c.warmKeys()
+	}
+	return n
+}
+
+// WarmMisses is how many refreshes a second the warm keys ask for: the steady
+// misses, less the part of those that fell to keys that are cold now.
+func (l *Lab) WarmMisses() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.world.model
+	warm := 0
+	for _, c := range m.cells {
+		warm += c.warmKeys()
+	}
+	return float64(warm) / (m.p.SoftTTL.Seconds() * (1 - m.p.EarlyRefresh))
 }

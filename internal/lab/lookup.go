@@ -8,23 +8,38 @@ func (m *model) lookUp() {
 	m.addRetryTokens()
 	arrivals := m.reads.deal()
 	for i, c := range m.cells {
-		c.recent = 0
+		c.beginTick()
 		for j, g := range c.groups {
 			n := arrivals[i][j]
 			m.arrived += n
 			m.byBucket[bucketOf(j)] += n
 			c.reads += n
-			routed := g.routedPart.split(n, m.orders.routed[i])
+			n = m.admitLaunch(g, n)
+			routed := g.routedPart.split(n, m.orders.routed[i]*m.orders.region)
 			m.turnAway(g, n-routed)
 			m.lookUpGroup(c, g, routed+m.dueRetries(g, routed))
 		}
 	}
 }
 
+// admitLaunch is how many of n reads of the hottest key may look it up. The
+// others are refused with a hint when to come back.
+func (m *model) admitLaunch(g *group, n int) int {
+	if g.rank > 0 || m.orders.launch >= 1 {
+		return n
+	}
+	admitted := g.admittedPart.split(n, m.orders.launch)
+	m.end(rejected, n-admitted)
+	return admitted
+}
+
 // turnAway answers reads that may not look up in their cell: with the last-good
 // copy, declared stale, or with a refusal. They never reach the origin.
 func (m *model) turnAway(g *group, n int) {
 	old := g.keys - g.warm() - g.usable()
+	if m.current {
+		old = g.keys
+	}
 	refused := g.answerPart.split(n, ratio(old, g.keys))
 	m.serveStale(g, n-refused, g.keys-old)
 	m.end(rejected, refused)
@@ -56,45 +71,60 @@ func (m *model) lookUpGroup(c *cell, g *group, n int) {
 	if n == 0 {
 		return
 	}
-	cold := g.coldPart.split(n, ratio(g.cold(), g.keys))
 	local := m.localShare(g, n)
-	hits := n - cold
+	n -= m.overflow(c, g, n, local)
+	cold := g.coldPart.split(n, ratio(g.cold(), g.keys))
+	found := n - cold
+	unread := m.refuse(g, found)
+	hits := found - unread - m.validate(g, found-unread)
 	m.end(fresh, hits)
 	due := g.earlyPart.split(hits, ratio(g.early.len(), g.warm()))
-	stale := g.stalePart.split(cold, ratio(g.usable(), g.cold()))
+	stale := 0
+	if !m.current {
+		stale = g.stalePart.split(cold, ratio(g.usable(), g.cold()))
+	}
 	m.serveStale(g, stale, g.usable())
 	absorbed := g.localPart.split(hits+stale, local)
-	c.countLookups(hits, stale, cold-stale, absorbed)
 
-	g.turn.blocked = cold - stale
+	g.turn.blocked = n - hits - stale
 	g.turn.demand = g.turn.blocked + int(float64(stale)*(1-local)+0.5)
-	g.turn.wantCold = wanted(g.turn.demand, g.cold(), m.domains(), g.coldLeaders, &g.wantCold)
+	g.turn.wantCold = wanted(g.turn.demand, m.wanting(g), m.domains(), g.coldLeaders, &g.wantCold)
 	g.turn.wantEarly = wanted(due, g.early.len(), m.domains(), g.earlyLeaders, &g.wantEarly)
+	c.countLookups(g, hits, stale, g.turn.blocked, absorbed)
+}
+
+// validate has every answer's flag checked where it must be current: a value that
+// an edit has overtaken is refused, and gone. It says how many of n hits found
+// one. Elsewhere they are served as if they were fresh, which is counted.
+func (m *model) validate(g *group, n int) int {
+	if g.outdated == 0 {
+		return 0
+	}
+	if !m.current {
+		m.unmarked += g.unmarkedPart.split(n, ratio(g.outdated, g.warm()))
+		return 0
+	}
+	refused := g.outdatedPart.split(n, ratio(g.outdated, g.warm()))
+	m.outdated += refused
+	gone := min(distinct(g.outdated, refused), g.outdated)
+	g.outdated -= gone
+	g.dropMarked(gone, m)
+	return refused
 }
 
 // countLookups counts the lookups that reached the cell; the processes' local
 // tier absorbs some of those that have an answer.
-func (c *cell) countLookups(hits, stale, misses, absorbed int) {
+func (c *cell) countLookups(g *group, hits, stale, misses, absorbed int) {
 	answered := hits + stale
 	kept := absorbed
 	if answered > 0 {
 		kept = absorbed * hits / answered
 	}
 	c.hits += hits - kept
+	g.turn.hits = hits - kept
 	c.stales += stale - (absorbed - kept)
 	c.misses += misses
-	c.recent += answered - absorbed + misses
-}
-
-// localShare is the part of the lookups that find a copy in their own process:
-// one lookup in each process and each life of a local copy does not.
-func (m *model) localShare(g *group, n int) float64 {
-	if m.orders.local <= 0 {
-		return 0
-	}
-	perSecond := float64(n*ticksPerSecond) / float64(g.keys) / float64(len(m.fleet.delays))
-	expected := perSecond * m.orders.local
-	return expected / (1 + expected)
+	c.load(g, answered-absorbed+misses)
 }
 
 // domains is the number of coalescing domains.
@@ -111,11 +141,20 @@ func wanted(lookups, keys, domains, onTheWay int, c *carry) int {
 	}
 	places := float64(keys * domains)
 	free := max(0, places-float64(onTheWay))
-	n := c.take(free * -math.Expm1(-float64(lookups)/places))
+	n := c.take(free * atLeastOne(float64(lookups)/places))
 	if onTheWay == 0 {
 		n = max(n, 1)
 	}
 	return min(n, lookups)
+}
+
+// atLeastOne is the chance that a place is hit at least once when so many hits
+// fall on each in the mean.
+func atLeastOne(mean float64) float64 {
+	if mean < 1e-3 {
+		return mean * (1 - mean/2) // to ten digits
+	}
+	return -math.Expm1(-mean)
 }
 
 // grantLeaders gives out the slots for refreshes, up to the caps of each cell
@@ -129,6 +168,9 @@ func (m *model) grantLeaders() {
 			t := &g.turn
 			t.cold = deal.deal(t.wantCold)
 			t.early = deal.deal(t.wantEarly)
+			ahead := min(t.early, t.hits)
+			c.hits -= ahead
+			c.ahead += ahead
 			m.assign(g)
 			m.expire(g)
 		}
@@ -178,7 +220,7 @@ func (m *model) assign(g *group) {
 	rest := t.blocked - t.readers
 	unled := rest
 	if g.coldLeaders+t.cold > 0 {
-		places := float64(g.cold() * m.domains())
+		places := float64(max(1, m.wanting(g)) * m.domains())
 		free := max(0, places-float64(g.coldLeaders)) / places
 		unled = g.unledPart.split(rest, free*(1-ratio(t.cold, t.wantCold)))
 	}
@@ -200,7 +242,12 @@ func (m *model) expire(g *group) {
 		return
 	}
 	deadline := max(1, min(m.orders.followerTicks(), len(g.followers)-1))
-	for age := deadline; age < len(g.followers); age++ {
+	oldest := deadline
+	if deadline < g.deadline {
+		oldest = len(g.followers) - 1 // those who joined under a longer deadline
+	}
+	g.deadline = deadline
+	for age := deadline; age <= oldest; age++ {
 		slot := &g.followers[(m.tick-age)%len(g.followers)]
 		n := *slot
 		if n == 0 {

@@ -45,14 +45,24 @@ func (p *page) cells(m *model) {
 	limit := p.gauge("catalog_cell_memory_limit_bytes", "Memory that a cell may use.")
 	evicted := p.counter("catalog_cell_evictions_total", "Values that a cell dropped for lack of memory.")
 	connections := p.gauge("catalog_cell_connections", "Connections from processes to a cell.")
+	nodes := p.gauge("catalog_node_cpu_ratio", "CPU of one node of a cell in use.")
 	keys := p.gauge("catalog_warm_key_coverage_ratio", "Keys of a cell that have a fresh value there.")
 	reads := p.gauge("catalog_warm_read_coverage_ratio", "Reads of a cell whose key has a fresh value there.")
 	generation := p.gauge("catalog_cache_generation", "Times that a cell was built up from empty.")
+	buckets := p.gauge("catalog_warm_bucket_coverage_ratio", "Keys of a popularity, in all cells, that have a fresh value.")
+	for i, name := range bucketNames {
+		buckets.add(func() float64 { return m.bucketCoverage(i) }, "bucket", name)
+	}
 	for i, c := range m.cells {
 		lookups.count(&c.hits, "cell", c.name, "result", "hit")
+		lookups.count(&c.ahead, "cell", c.name, "result", "refresh")
+		lookups.count(&c.failures, "cell", c.name, "result", "error")
 		lookups.count(&c.stales, "cell", c.name, "result", "stale")
 		lookups.count(&c.misses, "cell", c.name, "result", "miss")
-		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.CellSpeed)) }, "cell", c.name)
+		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.Nodes*m.p.NodeSpeed)) }, "cell", c.name)
+		for n := range m.p.Nodes {
+			nodes.add(func() float64 { return m.nodeCPU(c, n) }, "cell", c.name, "node", nodeName(i, n, m.p.Nodes))
+		}
 		used.add(func() float64 { return float64(c.warmKeys() * m.p.ValueSize) }, "cell", c.name)
 		limit.add(func() float64 { return float64(c.keys()*m.p.ValueSize) * m.p.CellSpare }, "cell", c.name)
 		evicted.add(func() float64 { return 0 }, "cell", c.name)
@@ -77,6 +87,20 @@ func (c *cell) warmKeys() int {
 		n += g.warm()
 	}
 	return n
+}
+
+// bucketCoverage is the part of a bucket's keys, in all cells, that are warm.
+func (m *model) bucketCoverage(bucket int) float64 {
+	warm, keys := 0, 0
+	for _, c := range m.cells {
+		for j, g := range c.groups {
+			if bucketOf(j) == bucket {
+				warm += g.warm()
+				keys += g.keys
+			}
+		}
+	}
+	return ratio(warm, keys)
 }
 
 // readCoverage is the part of a cell's reads whose key is warm.
@@ -174,62 +198,69 @@ func (p *page) staleness(m *model) {
 		}
 		f.add(func() float64 { return 0 }, "class", class)
 	}
-	p.counter("catalog_stale_unmarked_total", "Stale copies served without a mark.").add(func() float64 { return 0 })
+	p.counter("catalog_stale_unmarked_total", "Outdated values served as if they were fresh.").count(&m.unmarked)
 	f = p.summary("catalog_stale_runway_seconds", "How long lapsed keys can still be served declared stale; the whole window where none has lapsed.")
 	for _, q := range []float64{0.1, 0.5, 0.9} {
 		f.add(func() float64 { return m.runway(q) }, "class", classes[0], "quantile", fmt.Sprint(q))
 	}
 	p.gauge("catalog_refresh_lag_seconds", "How long keys have been lapsed without a refresh, in the mean.").add(m.refreshLag)
 	p.counter("catalog_invalidations_total", "Keys invalidated.").count(&m.removed[0], "kind", "single").count(&m.removed[1], "kind", "bulk")
-	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").add(func() float64 { return 0 }, "version", "7")
+	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").count(&m.refused, "version", "7")
+	p.counter("catalog_fills_refused_total", "Answers of the origin that came with a revoked lease; they warm nothing.").count(&m.unfilled)
+	p.counter("catalog_version_conflicts_total", "Values refused because their version was no longer the current one.").count(&m.outdated)
+	p.gauge("catalog_local_keys", "Keys that each process holds a copy of.").add(func() float64 { return float64(m.localKeys()) })
+	p.gauge("catalog_local_staleness_bound_seconds", "How old a value can be that a reader gets as fresh.").add(func() float64 { return m.staleBound() })
 }
 
-// lapsedBySecond counts the lapsed keys of all cells by when they lapsed, oldest first.
-func (m *model) lapsedBySecond() (counts []aged, total int) {
-	oldest := m.second() - seconds(m.p.CopiesKept) - 1
-	bySecond := make([]int, m.second()-oldest+1)
+// lapsedKeys is the lapsed keys of all cells by when they lapsed, as of one tick.
+type lapsedKeys struct {
+	tick   int
+	oldest int   // the second of the first count
+	counts []int // by second
+	total  int
+}
+
+// lapsedBySecond counts them once a tick, however many metrics ask.
+func (m *model) lapsedBySecond() *lapsedKeys {
+	l := &m.lapsed
+	if l.tick == m.tick {
+		return l
+	}
+	kept := seconds(m.p.CopiesKept) + 2
+	*l = lapsedKeys{tick: m.tick, oldest: m.second() - kept + 1, counts: append(l.counts[:0], make([]int, kept)...)}
 	for _, c := range m.cells {
 		for _, g := range c.groups {
-			g.lapsed.each(func(second, n int) { bySecond[max(0, second-oldest)] += n })
+			g.pool.lapsed.each(func(second, n int) {
+				l.counts[max(0, second-l.oldest)] += n
+				l.total += n
+			})
 		}
 	}
-	for i, n := range bySecond {
-		if n > 0 {
-			counts = append(counts, aged{oldest + i, n})
-			total += n
-		}
-	}
-	return counts, total
+	return l
 }
 
 // runway is how long the given part of the lapsed keys can still be served at most.
 func (m *model) runway(quantile float64) float64 {
-	window := m.orders.stale
-	counts, total := m.lapsedBySecond()
-	if total == 0 {
-		return window
+	l := m.lapsedBySecond()
+	if l.total == 0 {
+		return m.orders.stale
 	}
 	below := 0
-	at := counts[len(counts)-1]
-	for _, c := range counts {
-		if below += c.n; float64(below) >= quantile*float64(total) {
-			at = c
-			break
+	for i, n := range l.counts {
+		if below += n; float64(below) >= quantile*float64(l.total) {
+			return max(0, m.orders.stale-float64(m.second()-l.oldest-i))
 		}
 	}
-	return max(0, window-float64(m.second()-at.second))
+	return 0
 }
 
 func (m *model) refreshLag() float64 {
-	counts, total := m.lapsedBySecond()
-	if total == 0 {
-		return 0
-	}
+	l := m.lapsedBySecond()
 	sum := 0
-	for _, c := range counts {
-		sum += c.n * (m.second() - c.second)
+	for i, n := range l.counts {
+		sum += n * (m.second() - l.oldest - i)
 	}
-	return float64(sum) / float64(total)
+	return ratio(sum, l.total)
 }
 
 // fleet declares what every process reports of itself.
@@ -255,7 +286,7 @@ func (p *page) fleet(m *model) {
 // their steady value. A control is there from its first flip on.
 func (p *page) overrides(m *model, list func() []controls.Override) {
 	f := p.gauge("rewarm_control_override_seconds", "How long a control has not been at its steady value; 0 when it is.")
-	for _, control := range slices.Sorted(maps.Keys(absent())) {
+	for _, control := range slices.Sorted(maps.Keys(absent(m.p))) {
 		f.add(func() float64 {
 			for _, o := range list() {
 				if o.Control == control {

@@ -22,6 +22,7 @@ var outcomeNames = [outcomeCount]string{"fresh", "declared_stale", "rejected", "
 // and every count in it is a whole number that adds up (see check).
 type model struct {
 	p      *params
+	story  *Scenario
 	life   life
 	rand   *rand.Rand
 	tick   int // since midnight of the day of the case
@@ -31,6 +32,16 @@ type model struct {
 	fleet  *fleet
 	orders *orders
 	ops    operators
+
+	popular  popularity
+	nodes    nodes
+	spread   float64 // nodes over which its copies were spread when the schedule was made
+	expiring []*expiry
+	bulkRate int // keys a second of the bulk import under way
+
+	newcomers float64 // share of the processes that cannot read the format before
+	current   bool    // every answer must carry a current flag, so none may be stale
+	deafUntil int     // second until which single invalidations go astray
 
 	arrived   int // reads so far
 	outcomes  [outcomeCount]int
@@ -42,13 +53,19 @@ type model struct {
 	timedOut  int    // followers that were refused at their deadline
 	released  int    // followers that went to the origin at their deadline
 	removed   [2]int // invalidated keys, single and bulk
+	refused   int    // lookups that found a format they could not read
+	unfilled  int    // fills that came with a revoked lease
+	unmarked  int    // reads served an outdated value as fresh
+	outdated  int    // reads that found, by its version, that a value was outdated
 	bulkLeft  int    // keys that the bulk import under way still invalidates
 
 	retryTokens float64 // tries left in the budget
 	filling     int     // attempts that new processes still have to make
 	fillRate    float64 // attempts of theirs in a tick
 
-	jobs, admission, fills, freePart, prewarmPart, noReaders carry
+	jobs, admission, fills, freePart, prewarmPart, noReaders, slowPart carry
+
+	lapsed lapsedKeys // for the metrics
 
 	refreshTimes histogram              // refresh leaders, in seconds
 	serviceTimes [costClasses]histogram // origin, in seconds
@@ -81,10 +98,15 @@ type cell struct {
 	name       string
 	reads      int // arrived reads whose home it is
 	hits       int
+	ahead      int // lookups that found their value and refresh it ahead of time
 	misses     int
+	failures   int // lookups that a full node did not answer
 	stales     int // lookups answered with a last-good copy
 	leaders    int // refreshes on their way
 	recent     int // lookups in the last tick
+	hottest    int // of those, for the hottest key
+	offered    int // lookups in the tick before,
+	offeredHot int // and of those for the hottest key
 	generation int
 	groups     [groupCount]*group
 }
@@ -92,18 +114,26 @@ type cell struct {
 // group is the keys of one popularity in one cell, and the reads that wait for them.
 type group struct {
 	*pool
+	rank         int // its index
+	unread       int // warm keys that only processes of the version before can read
+	outdated     int // warm keys that an edit has overtaken unnoticed
+	revoked      int // refreshes on their way whose key an edit has overtaken since
+	tier         promotion
 	coldLeaders  int   // refreshes on their way, of cold keys by leaders,
 	earlyLeaders int   // of fresh keys by leaders,
 	fetching     int   // and by prewarm
 	followers    []int // reads that wait for a leader, ring by tick of joining
 	following    int   // sum of followers
+	deadline     int   // of followers, in ticks, as it was in the tick before
 	retries      retries
 
 	// What is left over from splitting this group's counts.
 	routedPart, coldPart, earlyPart, stalePart, localPart    carry
 	wantCold, wantEarly, leadPart, unledPart, followPart     carry
 	usablePart, bypassPart, edgePart, readerPart, answerPart carry
-	violatePart                                              carry
+	violatePart, refusedPart, dropPart, unreadPart           carry
+	outdatedPart, unmarkedPart, fullPart, admittedPart       carry
+	revokedPart                                              carry
 
 	turn turn
 }
@@ -112,6 +142,7 @@ type group struct {
 type turn struct {
 	demand      int // cold lookups that would lead a refresh
 	blocked     int // of those, reads with nothing to serve
+	hits        int // lookups in the cell that found their value
 	wantCold    int
 	wantEarly   int
 	cold, early int // leaders that were granted a slot
@@ -122,26 +153,26 @@ type turn struct {
 
 // newModel is the service at a time of the case, in the middle of what it did
 // until then: keys of all ages, and nothing has gone wrong.
-func newModel(p *params, seed uint64, at time.Duration) *model {
-	top := p.IdleShare
-	if at >= launch {
-		top = p.LaunchShare
-	}
+func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model {
 	m := &model{
 		p:            p,
+		story:        story,
+		popular:      story.popularity(p, at),
+		nodes:        newNodes(p),
 		life:         newLife(p),
 		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
 		tick:         ticks(at),
-		reads:        newSchedule(p, top, nil),
 		origin:       newOrigin(p),
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
 	}
 	for i := range m.serviceTimes {
-		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
 	m.fleet = newFleet(p, m.rand.IntN)
-	m.fleet.start(untouched)
-	shares := groupShares(p, top)
+	m.fleet.start(m.fleet.untouchedSource())
+	m.orders = &m.fleet.obeyed
+	m.reschedule()
+	shares := groupShares(p, m.popular)
 	for i, c := range p.Cells {
 		m.cells[i] = m.newCell(c, shares)
 	}
@@ -155,6 +186,7 @@ func (m *model) newCell(c cellParams, shares [groupCount]float64) *cell {
 		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.rand.IntN)
 		n.groups[i] = &group{
 			pool:      pool,
+			rank:      i,
 			followers: make([]int, ticksPerSecond*maxFollowSeconds),
 			retries:   newRetries(m.p),
 		}
@@ -175,9 +207,13 @@ func (m *model) time() time.Duration { return time.Duration(m.tick) * tickLength
 func (m *model) step(s source) {
 	m.tick++
 	m.orders = m.fleet.hear(s)
+	if m.copies() != m.spread {
+		m.reschedule()
+	}
 	if m.tick%ticksPerSecond == 0 {
 		m.turnSecond()
 	}
+	m.life = m.life.under(m.orders)
 	m.origin.work(m.tick, m.complete, m.giveUp)
 	m.lookUp()
 	m.grantLeaders()
@@ -193,9 +229,45 @@ func (m *model) turnSecond() {
 	window := m.orders.staleWindow()
 	for _, c := range m.cells {
 		for _, g := range c.groups {
+			before := g.warm()
 			g.age(m.second(), window, m.life)
+			g.shrink(before)
+			g.tier.turn(m, g)
 		}
 	}
+}
+
+// shrink keeps the marks of warm keys in proportion when there are fewer of them.
+func (g *group) shrink(before int) {
+	if now := g.warm(); now < before {
+		g.unread = g.unread * now / before
+		g.outdated = g.outdated * now / before
+	}
+}
+
+// lapse, invalidate and expire are those of the pool, and keep the marks right.
+func (g *group) lapse(n, second int, copies bool, random func(n int) int) {
+	before := g.warm()
+	g.pool.lapse(n, second, copies, random)
+	g.shrink(before)
+}
+
+func (g *group) invalidate(n int, random func(n int) int) int {
+	before := g.warm()
+	n = g.pool.invalidate(n, random)
+	g.shrink(before)
+	return n
+}
+
+func (g *group) expire() {
+	g.pool.expire()
+	g.unread, g.outdated = 0, 0
+}
+
+// dropMarked makes n warm keys bare that carried a mark, which is off already.
+func (g *group) dropMarked(n int, m *model) {
+	g.pool.lapse(n, m.second(), false, m.rand.IntN)
+	g.unread, g.outdated = min(g.unread, g.warm()), min(g.outdated, g.warm())
 }
 
 // end counts reads that have ended.

@@ -18,7 +18,7 @@ type paper struct {
 	version int64
 }
 
-func newPaper() *paper { return &paper{values: absent()} }
+func newPaper() *paper { return &paper{values: absent(&catalog)} }
 
 func (s *paper) set(control, value string) {
 	s.values[control] = value
@@ -43,7 +43,6 @@ func (s *paper) Version() int64 { return s.version }
 func small() *params {
 	p := catalog
 	p.Keys /= 100
-	p.BulkKeys /= 100
 	return &p
 }
 
@@ -65,22 +64,27 @@ func TestNothingIsLost(t *testing.T) {
 		"prewarm.bucket":       depths,
 		"routing.cell-a":       {"0", "37", "100"},
 		"routing.cell-c":       {"0", "10", "25", "50", "100"},
+		"routing.region":       {"0", "30", "100"},
+		"launch.admit":         {"0", "10", "100"},
+		"hotkey.copies":        {"1", "2", "8", "24"},
+		"format.unknown":       formatChoices,
+		"refresh.early":        {"0", "20", "50"},
+		"refresh.jitter":       {"0", "15", "100"},
 	}
 	var names []string
-	for name := range absent() {
+	for name := range absent(&catalog) {
 		if choices[name] != nil {
 			names = append(names, name)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		begin := rapid.SampledFrom([]time.Duration{launch, launchLapses, cellLost, firstBulk}).Draw(t, "from")
-		m := newModel(small(), rapid.Uint64().Draw(t, "seed"), begin-500*time.Millisecond)
+		m := newModel(small(), anyStory(t), rapid.Uint64().Draw(t, "seed"), launch-500*time.Millisecond)
 		s := newPaper()
 		for range rapid.IntRange(1, 12).Draw(t, "flips") {
 			name := rapid.SampledFrom(names).Draw(t, "control")
 			s.set(name, rapid.SampledFrom(choices[name]).Draw(t, "value"))
 			if rapid.IntRange(0, 9).Draw(t, "lost") == 0 {
-				m.loseCell(rapid.SampledFrom(catalog.Cells[:]).Draw(t, "cell").Name)
+				m.loseCell(rapid.SampledFrom(catalog.Cells[:]).Draw(t, "cell").Name, rapid.Bool().Draw(t, "copies"))
 			}
 			for range rapid.IntRange(1, 80).Draw(t, "ticks") {
 				before := m.arrived
@@ -99,11 +103,31 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
+// anyStory is some events, one a second from 10:00 on.
+func anyStory(t *rapid.T) *Scenario {
+	story := &Scenario{}
+	kinds := eventKinds()
+	for i := range rapid.IntRange(0, 12).Draw(t, "events") {
+		story.Events = append(story.Events, Event{
+			At:     launch + time.Duration(i)*time.Second,
+			Kind:   EventKind(rapid.SampledFrom(kinds).Draw(t, "kind")),
+			Share:  rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "share"),
+			Bucket: rapid.SampledFrom(depths[1:]).Draw(t, "bucket"),
+			Cell:   rapid.SampledFrom(catalog.Cells[:]).Draw(t, "cell").Name,
+			Copies: rapid.Bool().Draw(t, "copies"),
+			Keys:   rapid.IntRange(0, 10_000).Draw(t, "keys"),
+			Over:   time.Duration(rapid.IntRange(1, 5).Draw(t, "over")) * time.Second,
+			Factor: rapid.Float64Range(1, 10).Draw(t, "factor"),
+		})
+	}
+	return story
+}
+
 // The collapse adds up with all its keys, tick by tick.
 func TestTheCollapseAddsUp(t *testing.T) {
-	m := newModel(&catalog, 7, cellLost-time.Second)
+	m := newCase(&catalog, 7, cellLost-time.Second)
 	for m.time() < cellLost+2*time.Minute+30*time.Second {
-		m.step(untouched)
+		m.step(m.fleet.untouchedSource())
 		if err := m.check(); err != nil {
 			t.Fatalf("at %s: %v", clockTime(m.time()), err)
 		}
@@ -112,7 +136,7 @@ func TestTheCollapseAddsUp(t *testing.T) {
 
 // Arrivals do not wait for completions.
 func TestArrivalsAreOpen(t *testing.T) {
-	m := newModel(small(), 1, caseBegins)
+	m := newCase(small(), 1, caseBegins)
 	s := newPaper()
 	s.set("origin.admission", "0")
 	s.set("leaders.cell", "0")
@@ -146,7 +170,7 @@ func TestSameSeedSameMetrics(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{
-		{From: 9 * time.Hour}, {From: 25 * time.Hour}, {From: caseOpens + time.Millisecond},
+		{From: 9 * time.Hour}, {From: 25 * time.Hour}, {From: clock(10, 7, 30) + time.Millisecond},
 		{ScrapeEvery: 10 * time.Millisecond}, {ScrapeEvery: 75 * time.Millisecond}, {ScrapeEvery: -time.Second},
 	} {
 		if l, err := New(o); err == nil {

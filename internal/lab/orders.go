@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/actions/controls"
@@ -12,6 +14,12 @@ const service = "catalog"
 
 // Depths of prewarming, in the order of the choices of prewarm.bucket.
 var depths = []string{"none", "top-1", "top-10", "top-100", "working-set"}
+
+// formatChoices are what a process does with a value whose format it cannot read.
+var formatChoices = []string{"drop", "isolate"}
+
+// depthOf is how deep a bucket goes; none for a name that is not one.
+func depthOf(bucket string) int { return max(0, slices.Index(depths, bucket)) }
 
 // orders are the values that the service obeys. Where processes learn of a flip
 // at different times, they are the mean over the processes.
@@ -30,15 +38,21 @@ type orders struct {
 	prewarm   float64 // attempts/s
 	depth     int     // index in depths
 	routed    [cellCount]float64
+	region    float64 // share of the reads that the region takes
+	launch    float64 // share of the hottest key's reads that may look up
+	copies    float64 // nodes that hold the hottest key
+	early     float64 // last part of a value's life in which a read refreshes it
+	jitter    float64 // part by which lives differ
+	isolate   float64 // share of the processes that keep values they cannot read
 }
 
 // absent is what the service does for a control that is not set.
-func absent() map[string]string {
+func absent(p *params) map[string]string {
 	values := map[string]string{
 		"origin.admission":     controls.Unlimited,
 		"origin.bypass":        controls.On,
 		"retries.budget":       "10",
-		"stale.product-detail": "10",
+		"stale.product-detail": controls.FormatNumber(p.SteadyStale.Seconds()),
 		"leaders.cell":         "400",
 		"leaders.region":       "1600",
 		"followers.deadline":   "0.8",
@@ -47,16 +61,22 @@ func absent() map[string]string {
 		"invalidations.bulk":   controls.On,
 		"prewarm.rate":         "0",
 		"prewarm.bucket":       "none",
+		"routing.region":       "100",
+		"launch.admit":         "100",
+		"hotkey.copies":        "1",
+		"refresh.early":        controls.FormatNumber(100 * p.EarlyRefresh),
+		"refresh.jitter":       controls.FormatNumber(100 * p.Jitter),
+		"format.unknown":       formatChoices[0],
 	}
-	for _, c := range catalog.Cells {
+	for _, c := range p.Cells {
 		values["routing."+c.Name] = "100"
 	}
 	return values
 }
 
 // protecting is what a process starts with while it has never reached Redis.
-func protecting() map[string]string {
-	values := absent()
+func protecting(p *params) map[string]string {
+	values := absent(p)
 	values["origin.admission"] = "3200"
 	values["origin.bypass"] = controls.Off
 	values["retries.budget"] = "0"
@@ -91,9 +111,17 @@ func from(s sheet) source {
 }
 
 // untouched is the source of a service whose controls were never set.
-func untouched() heard { return heard{orders: unset} }
+func untouched(p *params) source {
+	unset := heard{orders: read(defaults(absent(p)))}
+	return func() heard { return unset }
+}
 
-var unset = read(defaults(absent()))
+// withDefaults is the sheet of a service on which some controls are set.
+func withDefaults(p *params, set map[string]string) sheet {
+	values := absent(p)
+	maps.Copy(values, set)
+	return defaults(values)
+}
 
 // read takes the orders of this moment from a sheet.
 func read(s sheet) orders {
@@ -119,15 +147,19 @@ func read(s sheet) orders {
 		jobs:      share("jobs.background"),
 		bulk:      share("invalidations.bulk"),
 		prewarm:   number("prewarm.rate"),
+		region:    min(1, number("routing.region")/100),
+		launch:    min(1, number("launch.admit")/100),
+		copies:    number("hotkey.copies"),
+		early:     min(1, number("refresh.early")/100),
+		jitter:    min(1, number("refresh.jitter")/100),
 	}
 	if math.IsInf(o.admission, 1) {
 		o.admission, o.unlimited = 0, 1
 	}
 	bucket, _ := s.Choice("prewarm.bucket", depths...)
-	for i, name := range depths {
-		if name == bucket {
-			o.depth = i
-		}
+	o.depth = depthOf(bucket)
+	if unknown, _ := s.Choice("format.unknown", formatChoices...); unknown == formatChoices[1] {
+		o.isolate = 1
 	}
 	for i := range o.routed {
 		o.routed[i] = min(1, number(routing[i])/100)
@@ -158,6 +190,12 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.jobs += weight * other.jobs
 	o.bulk += weight * other.bulk
 	o.prewarm += weight * other.prewarm
+	o.region += weight * other.region
+	o.launch += weight * other.launch
+	o.copies += weight * other.copies
+	o.isolate += weight * other.isolate
+	o.early += weight * other.early
+	o.jitter += weight * other.jitter
 	o.depth = min(o.depth, other.depth)
 	for i := range o.routed {
 		o.routed[i] += weight * other.routed[i]
@@ -172,12 +210,13 @@ type fleet struct {
 	shares  []float64 // by delay in ticks
 	quiet   int       // ticks since the last change
 	obeyed  orders
+	unset   heard  // what is obeyed while nobody has set a control
 	joined  func() // told when processes were added
 }
 
 func newFleet(p *params, random func(n int) int) *fleet {
 	slowest := ticks(p.ObeyAtMost)
-	f := &fleet{history: make([]heard, slowest+1), shares: make([]float64, slowest+1)}
+	f := &fleet{history: make([]heard, slowest+1), shares: make([]float64, slowest+1), unset: untouched(p)()}
 	for range p.Processes {
 		f.join(p, random)
 	}
@@ -236,8 +275,20 @@ func (f *fleet) version(process int) int64 { return f.past(f.delays[process]).ve
 
 // untouched reports whether no control was ever set.
 func (f *fleet) untouched() bool {
-	now := f.history[f.at]
-	return now == untouched()
+	return f.history[f.at] == f.unset
+}
+
+// untouchedSource is the source of a service that nobody has touched.
+func (f *fleet) untouchedSource() source { return func() heard { return f.unset } }
+
+// grow adds the processes that operators add at a time.
+func (f *fleet) grow(p *params, random func(n int) int) {
+	for range p.ClientsAdded {
+		f.join(p, random)
+	}
+	if f.joined != nil {
+		f.joined()
+	}
 }
 
 // defaults is the sheet of a service whose controls were never set.

@@ -23,7 +23,15 @@ type batch struct {
 // part takes k attempts out of the batch, with their share of the readers.
 func (b *batch) part(k int, readers *carry) batch {
 	taken := *b
+	if k == b.n {
+		b.n, b.readers = 0, 0
+		return taken
+	}
 	taken.n = k
+	if k == 0 {
+		taken.readers = 0
+		return taken
+	}
 	taken.readers = min(readers.split(b.readers, ratio(k, b.n)), k)
 	if left := b.n - k; b.readers-taken.readers > left {
 		taken.readers = b.readers - left
@@ -53,6 +61,21 @@ type origin struct {
 	readers  carry
 	reserved []partition
 	catalog  flow
+	slow     slowness
+}
+
+// slowness is queries that take longer than they should, since their plan changed.
+type slowness struct {
+	share  float64 // of the queries
+	factor float64 // times as long, and as much of the origin's work
+}
+
+// cost is the work of a query in the mean, in queries as they should be.
+func (s slowness) cost() float64 {
+	if s.share == 0 {
+		return 1
+	}
+	return 1 + s.share*(s.factor-1)
 }
 
 // flow counts what became of attempts. attempts = admitted + rejected, and
@@ -126,7 +149,7 @@ func (o *origin) work(tick int, completed, gaveUp func(batch, int)) {
 	o.giveUp(tick, gaveUp)
 	useful := o.goodput() * tickLength.Seconds()
 	useful -= float64(o.workReserved(tick))
-	room := o.capacity.take(max(0, useful))
+	room := o.capacity.take(max(0, useful) / o.slow.cost())
 	left := o.serve(tick, room, completed)
 	lost := (float64(o.p.Knee) - o.goodput()) * tickLength.Seconds()
 	o.finishLate(tick, left+o.late.take(lost*o.p.LateShare))

@@ -14,17 +14,25 @@ import (
 // whole looks like the case.
 type params struct {
 	ReadsPerSecond int     `unit:"reads/s" source:"case" note:"arrive on a fixed schedule that does not wait for completions"`
-	LaunchShare    float64 `unit:"ratio" source:"case" note:"reads of the launch key from 10:00"`
+	LaunchShare    float64 `unit:"ratio" source:"case" note:"reads of the launch key, at which the rows below are given"`
 	IdleShare      float64 `unit:"ratio" source:"assumed" note:"reads of the same key before the launch"`
 	TopTenShare    float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 2 to 10; with the next row and the launch key the case's 51 % for the top 100"`
 	TopHundred     float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 11 to 100"`
-	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 63 % of its reads"`
+	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 57 % of its reads; sets how long the collapse lasts left alone"`
 
-	Cells     [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
-	Keys      int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
-	ValueSize int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
-	CellSpare float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
-	CellSpeed int                   `unit:"lookups/s" source:"assumed" note:"lookups at which a cell's CPU is full"`
+	Cells      [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
+	Keys       int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
+	ValueSize  int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
+	CellSpare  float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
+	Nodes      int                   `unit:"nodes" source:"assumed" note:"of each cell; 24 in all"`
+	NodeSpeed  int                   `unit:"lookups/s" source:"assumed" note:"lookups at which the CPU of a node is full; more are not answered"`
+	RingPoints int                   `unit:"points" source:"assumed" note:"of every node on the ring that places keys"`
+	Copies     int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
+
+	PromoteAt         int           `unit:"reads/s" source:"assumed" note:"of one key, from which it is promoted to the processes' local tier; it is demoted below half of it"`
+	DemoteAfter       int           `unit:"windows" source:"assumed" note:"of one second, in a row"`
+	LocalKeys         int           `unit:"keys" source:"assumed" note:"that a process holds at most; the hottest stay"`
+	InvalidationDelay time.Duration `source:"assumed" note:"until an invalidation has reached every process"`
 
 	Processes  int           `unit:"processes" source:"case" note:"application processes"`
 	PerDomain  int           `unit:"processes" source:"derived" note:"processes that share one coalescing domain; 24 domains"`
@@ -34,6 +42,7 @@ type params struct {
 	SoftTTL      time.Duration `source:"fitted" note:"life of a value; gives the case's 1,560 misses/s when steady"`
 	Jitter       float64       `unit:"ratio" source:"case" note:"each life is this much shorter or longer at most"`
 	EarlyRefresh float64       `unit:"ratio" source:"case" note:"last part of the life in which a read starts a refresh"`
+	SteadyStale  time.Duration `source:"assumed" note:"age up to which last-good copies are served while nobody asks for more"`
 	ApprovedAge  time.Duration `source:"case" note:"declared stale beyond this age violates the contract of the class"`
 	CopiesKept   time.Duration `source:"assumed" note:"last-good copies are kept this long, whatever may be served"`
 	SnapshotLag  time.Duration `source:"fitted" note:"age of the last-good copies of a cell at the moment it is lost; more than the steady stale window"`
@@ -57,12 +66,10 @@ type params struct {
 	Background    int           `unit:"attempts/s" source:"assumed" note:"background jobs' work at the origin"`
 	PrewarmYields time.Duration `source:"assumed" note:"prewarm pauses while an attempt waits longer"`
 	Invalidations int           `unit:"keys/s" source:"assumed" note:"single invalidations by edits"`
-	BulkKeys      int           `unit:"keys" source:"assumed" note:"one bulk import invalidates this many keys"`
-	BulkTakes     time.Duration `source:"assumed" note:"in this time"`
-	BulkEvery     time.Duration `source:"assumed" note:"bulk imports; one that is switched off is skipped, not kept"`
 	ClientsAdded  int           `unit:"processes" source:"assumed" note:"operators who see no recovery start this many more, again and again"`
 	ClientsEvery  time.Duration `source:"assumed" note:"after this long with a slow origin and no control set, and each time again"`
 	ClientsAtMost int           `unit:"processes" source:"assumed" note:"the fleet can grow to this"`
+	Restarted     int           `unit:"processes" source:"assumed" note:"once it has, they restart this many at a time, as often"`
 	StartupFills  int           `unit:"attempts" source:"assumed" note:"a new process fills its own tables from the origin"`
 	StartupSpread time.Duration `source:"assumed" note:"over this time"`
 	SlowOrigin    time.Duration `source:"assumed" note:"queue age that operators call slow"`
@@ -85,13 +92,21 @@ var catalog = params{
 	IdleShare:      0.01,
 	TopTenShare:    0.12,
 	TopHundred:     0.11,
-	TailExponent:   0.8,
+	TailExponent:   0.758,
 
-	Cells:     [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
-	Keys:      800_000,
-	ValueSize: 4096,
-	CellSpare: 1.6,
-	CellSpeed: 90_000,
+	Cells:      [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
+	Keys:       800_000,
+	ValueSize:  4096,
+	CellSpare:  1.6,
+	Nodes:      6,
+	NodeSpeed:  20_000,
+	RingPoints: 100,
+	Copies:     4,
+
+	PromoteAt:         100,
+	DemoteAfter:       3,
+	LocalKeys:         1000,
+	InvalidationDelay: 200 * time.Millisecond,
 
 	Processes:  240,
 	PerDomain:  10,
@@ -101,6 +116,7 @@ var catalog = params{
 	SoftTTL:      623 * time.Second,
 	Jitter:       0.15,
 	EarlyRefresh: 0.2,
+	SteadyStale:  10 * time.Second,
 	ApprovedAge:  120 * time.Second,
 	CopiesKept:   300 * time.Second,
 	SnapshotLag:  12 * time.Second,
@@ -124,12 +140,10 @@ var catalog = params{
 	Background:    240,
 	PrewarmYields: 100 * time.Millisecond,
 	Invalidations: 20,
-	BulkKeys:      40_000,
-	BulkTakes:     20 * time.Second,
-	BulkEvery:     30 * time.Minute,
 	ClientsAdded:  24,
 	ClientsEvery:  time.Minute,
 	ClientsAtMost: 336,
+	Restarted:     48,
 	StartupFills:  100,
 	StartupSpread: 5 * time.Second,
 	SlowOrigin:    time.Second,
@@ -161,16 +175,10 @@ func (c cellParams) String() string { return fmt.Sprintf("%s %d %%", c.Name, c.P
 // String is "checkout 500".
 func (r reserved) String() string { return fmt.Sprintf("%s %d", r.Partition, r.Rate) }
 
-// The times of the case, as durations since midnight.
+// burnIn is from when the service runs, until the case begins, to have keys of all ages.
 const (
-	burnIn       = 9*time.Hour + 56*time.Minute // until the case begins, to have keys of all ages
-	caseBegins   = 9*time.Hour + 58*time.Minute
-	launch       = 10 * time.Hour
-	launchLapses = 10*time.Hour + 3*time.Minute
-	cellLost     = 10*time.Hour + 7*time.Minute
-	firstBulk    = 10*time.Hour + 9*time.Minute
-	caseOpens    = 10*time.Hour + 7*time.Minute + 30*time.Second // where a lab starts by default
-	lostCell     = "cell-c"
+	burnIn     = 9*time.Hour + 56*time.Minute
+	caseBegins = 9*time.Hour + 58*time.Minute
 )
 
 const (

@@ -35,7 +35,7 @@ func TestDocumentListsTheMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range newPage(newModel(small(), 1, caseBegins), noOverrides).families {
+	for _, f := range newPage(newCase(small(), 1, caseBegins), noOverrides).families {
 		if !strings.Contains(string(doc), "`"+f.name+"`") {
 			t.Errorf("docs/lab.md does not name %s", f.name)
 		}
@@ -48,7 +48,7 @@ func TestParametersAgreeWithTheCase(t *testing.T) {
 	percent := 0
 	for _, c := range p.Cells {
 		percent += c.Percent
-		if c.Name == lostCell {
+		if c.Name == p.Cells[homeCell].Name {
 			if c.Percent != 30 || p.Keys*c.Percent/100 != 240_000 {
 				t.Errorf("the lost cell has %d %% of the reads and %d keys", c.Percent, p.Keys*c.Percent/100)
 			}

@@ -45,11 +45,13 @@ func tailPart(n int) float64 {
 	return math.Pow(2, float64(n-tailGroups))
 }
 
-// groupShares gives the part of the reads that goes to each group while the
-// launch key has the given share of them.
-func groupShares(p *params, launch float64) (shares [groupCount]float64) {
-	rest := (1 - launch) / (1 - p.LaunchShare)
-	shares[0] = launch
+// groupShares gives the part of the reads that goes to each group.
+func groupShares(p *params, now popularity) (shares [groupCount]float64) {
+	rest := (1 - now.top) / (1 - p.LaunchShare)
+	if now.hundred > 0 {
+		rest = max(0, now.hundred-now.top) / (p.TopTenShare + p.TopHundred)
+	}
+	shares[0] = now.top
 	shares[1] = p.TopTenShare * rest
 	shares[2] = p.TopHundred * rest
 	tail := 1 - shares[0] - shares[1] - shares[2]
@@ -73,16 +75,16 @@ type schedule struct {
 const weightTotal = 1_000_000_000
 
 // newSchedule keeps what an earlier schedule still owed.
-func newSchedule(p *params, launch float64, before *schedule) *schedule {
+func newSchedule(p *params, popular popularity, copies float64, before *schedule) *schedule {
 	s := &schedule{perTick: p.ReadsPerSecond / ticksPerSecond}
 	if before != nil {
 		s.owed = before.owed
 	}
-	shares := groupShares(p, launch)
+	shares := groupShares(p, popular)
 	rest := int64(weightTotal)
 	for c := range s.weight {
 		for g := range s.weight[c] {
-			w := int64(math.Round(weightTotal * float64(p.Cells[c].Percent) / 100 * shares[g]))
+			w := int64(math.Round(weightTotal * homeShare(p, c, g, copies) * shares[g]))
 			s.weight[c][g] = w
 			rest -= w
 			if w > s.weight[s.largest[0]][s.largest[1]] {
@@ -92,6 +94,21 @@ func newSchedule(p *params, launch float64, before *schedule) *schedule {
 	}
 	s.weight[s.largest[0]][s.largest[1]] += rest
 	return s
+}
+
+// homeShare is the part of a group's reads whose home is a cell. The hottest key
+// is read where its copies are: everywhere once every cell has one.
+func homeShare(p *params, cell, group int, copies float64) float64 {
+	share := float64(p.Cells[cell].Percent) / 100
+	if group > 0 || copies >= cellCount {
+		return share
+	}
+	everywhere := max(0, copies-1) / (cellCount - 1)
+	share *= everywhere
+	if cell == homeCell {
+		share += 1 - everywhere
+	}
+	return share
 }
 
 // deal gives the reads of one tick. Rounding falls to the largest part.

@@ -36,6 +36,8 @@ type ServeOptions struct {
 	// then does not count.
 	RedisURL string
 	Clock    RealClock
+	// Scenario is what happens; nil for the case study.
+	Scenario *Scenario
 	// Speed is how many times faster than the clock the incident goes; 0 is 1.
 	// Samples carry the clock's time, so rates are higher by as much, and limits
 	// of a runbook only fit at 1.
@@ -63,7 +65,7 @@ type Server struct {
 	running sync.WaitGroup
 }
 
-// Serve lets the case happen up to 10:07:30, listens, and goes on in real time
+// Serve lets the scenario happen up to its start, listens, and goes on in real time
 // until ctx ends or the server is closed. Errors name the address and repeat no
 // secret.
 func Serve(ctx context.Context, o ServeOptions) (*Server, error) {
@@ -83,7 +85,7 @@ func Serve(ctx context.Context, o ServeOptions) (*Server, error) {
 		return nil, err
 	}
 	var err error
-	if s.world, err = newWorld(Options{Seed: o.Seed, Start: o.Clock.Now()}); err != nil {
+	if s.world, err = newWorld(Options{Seed: o.Seed, Start: o.Clock.Now(), Scenario: o.Scenario}); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (s *Server) open(ctx context.Context, o ServeOptions) (err error) {
 func (s *Server) openReader(ctx context.Context, address string) (err error) {
 	s.reader, err = controls.NewReader(controls.ReaderOptions{
 		Service: service, URL: address,
-		Fallback: protecting(), Absent: absent(), DeadMan: deadMan(), Now: s.clock.Now,
+		Fallback: protecting(&catalog), Absent: absent(&catalog), DeadMan: deadMan(), Now: s.clock.Now,
 	})
 	if err != nil {
 		return err
@@ -158,6 +160,9 @@ func (s *Server) openRedis(o ServeOptions) error {
 	s.redis = miniredis.NewMiniRedis()
 	s.redis.SetTime(o.Clock.Now())
 	s.redis.ClockTTL(true)
+	if o.Scenario != nil {
+		setControls(s.redis, o.Scenario.Controls)
+	}
 	if err := s.redis.StartAddr(address); err != nil {
 		s.redis = nil
 		return fmt.Errorf("the lab's redis cannot listen: %w", err)

@@ -16,13 +16,16 @@ func (m *model) complete(b batch, age int) {
 	case coldRefresh:
 		m.settleCold(c, g, b.n)
 	case earlyRefresh:
+		valid := b.n - m.refuseFills(g, b.n, g.earlyLeaders+g.coldLeaders)
 		c.leaders -= b.n
 		g.earlyLeaders -= b.n
-		g.renew(g.early.takeYoung(distinct(g.early.len(), b.n)), m.second(), m.life, m.rand.IntN)
+		n := g.early.takeYoung(distinct(g.early.len(), valid))
+		g.rewrite(n)
+		g.renew(n, m.second(), m.life, m.rand.IntN)
 	case prewarm:
 		g.fetching -= b.n
 		m.warm(g, b.n)
-		if g.cold() == 0 {
+		if m.wanting(g) == 0 {
 			m.answerFollowers(g, 1)
 		}
 	}
@@ -32,22 +35,45 @@ func (m *model) complete(b batch, age int) {
 // have asked for the same key; it is warmed once, and every follower of it has
 // its value.
 func (m *model) settleCold(c *cell, g *group, n int) {
-	asked := distinct(g.cold(), g.coldLeaders)
-	warmed := m.warm(g, distinct(g.cold(), n))
+	wanting := m.wanting(g)
+	asked := distinct(wanting, g.coldLeaders)
+	valid := n - m.refuseFills(g, n, g.earlyLeaders+g.coldLeaders)
+	warmed := m.warm(g, distinct(wanting, valid))
 	c.leaders -= n
 	g.coldLeaders -= n
 	share := 1.0
-	if asked > 0 && g.cold() > 0 {
+	if asked > 0 && m.wanting(g) > 0 {
 		share = ratio(warmed, asked)
 	}
 	m.answerFollowers(g, share)
 }
 
-// warm makes n cold keys of a group fresh.
+// warm makes n keys fresh, for every process, that some could not read.
 func (m *model) warm(g *group, n int) int {
-	n = g.takeCold(n, &g.usablePart)
+	readable := 0
+	if wanting := m.wanting(g); wanting > g.cold() {
+		readable = min(g.unread, g.unreadPart.split(n, ratio(g.unread, wanting)))
+		g.unread -= readable
+	}
+	n = g.takeCold(n-readable, &g.usablePart)
 	g.renew(n, m.second(), m.life, m.rand.IntN)
-	return n
+	return n + readable
+}
+
+// wanting is how many keys of a group some process cannot read.
+func (m *model) wanting(g *group) int {
+	if m.newcomers == 0 {
+		return g.cold()
+	}
+	return g.cold() + g.unread
+}
+
+// rewrite takes the marks off n warm keys that get a new value.
+func (g *group) rewrite(n int) {
+	if warm := g.warm() + n; warm > 0 {
+		g.unread -= min(g.unread, g.unread*n/warm)
+		g.outdated -= min(g.outdated, g.outdated*n/warm)
+	}
 }
 
 // answerFollowers gives a share of the followers their value.
@@ -55,8 +81,11 @@ func (m *model) answerFollowers(g *group, share float64) {
 	if g.following == 0 {
 		return
 	}
-	for i := range g.followers {
-		n := g.answerPart.split(g.followers[i], share)
+	for i, waiting := range g.followers {
+		if waiting == 0 {
+			continue
+		}
+		n := g.answerPart.split(waiting, share)
 		g.followers[i] -= n
 		g.following -= n
 		m.served += n
@@ -94,6 +123,7 @@ func (m *model) giveUp(b batch, age int) {
 	case prewarm:
 		g.fetching -= b.n
 	}
+	g.revoked = min(g.revoked, g.coldLeaders+g.earlyLeaders)
 	if b.kind == coldRefresh || b.kind == earlyRefresh {
 		m.refreshTimes.observe(seconds64(age), b.n)
 	}
@@ -102,8 +132,11 @@ func (m *model) giveUp(b batch, age int) {
 
 // observe measures completed attempts.
 func (m *model) observe(b batch, age int) {
+	slow := m.slowPart.split(b.n, m.origin.slow.share)
+	extra := seconds64(m.origin.serviceTicks(b)) * (m.origin.slow.factor - 1)
 	if b.kind == coldRefresh || b.kind == earlyRefresh {
-		m.refreshTimes.observe(seconds64(age), b.n)
+		m.refreshTimes.observe(seconds64(age), b.n-slow)
+		m.refreshTimes.observe(seconds64(age)+extra, slow)
 	}
 	class := detailCost
 	if m.origin.serviceTicks(b) > ticks(m.p.Service) {
@@ -111,7 +144,8 @@ func (m *model) observe(b batch, age int) {
 	}
 	// A loaded origin works more slowly on each of them.
 	took := seconds64(m.origin.serviceTicks(b)) / m.origin.efficiency()
-	m.serviceTimes[class].observe(took, b.n)
+	m.serviceTimes[class].observe(took, b.n-slow)
+	m.serviceTimes[class].observe(took*m.origin.slow.factor, slow)
 }
 
 func seconds64(ticks int) float64 { return float64(ticks) * tickLength.Seconds() }

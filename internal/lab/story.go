@@ -2,34 +2,93 @@ package lab
 
 import "time"
 
-// tellStory lets happen what happens in the case at this second.
+// tellStory lets happen what happens in the scenario at this second.
 func (m *model) tellStory() {
 	now := m.time()
-	switch now {
-	case launch:
-		m.reads = newSchedule(m.p, m.p.LaunchShare, m.reads)
-	case launchLapses:
-		// It was written once, for all cells and copies, with one expiry.
-		for _, c := range m.cells {
-			c.groups[0].expire()
+	for i := range m.story.Events {
+		if e := &m.story.Events[i]; e.happens(now) {
+			m.happen(e)
 		}
-	case cellLost:
-		m.loseCell(lostCell)
 	}
-	if since := now - firstBulk; since >= 0 && since%m.p.BulkEvery == 0 && m.orders.bulk > 0.5 {
-		m.bulkLeft = m.p.BulkKeys
+	for _, x := range m.expiring {
+		x.turn(m)
 	}
 }
 
-// loseCell replaces a cell by an empty one.
-func (m *model) loseCell(name string) {
+func (m *model) happen(e *Event) {
+	switch e.Kind {
+	case Launch, HotKey, Concentrate:
+		m.popular.follow(e)
+		m.reschedule()
+		if e.Kind == HotKey {
+			m.forgetCopies()
+		}
+	case Expire:
+		m.expiring = append(m.expiring, newExpiry(e))
+	case LoseCell:
+		m.loseCell(e.Cell, e.Copies)
+	case LoseTier:
+		for _, c := range m.cells {
+			m.loseCell(c.name, e.Copies)
+		}
+	case BulkImport:
+		if m.orders.bulk > 0.5 {
+			m.bulkLeft, m.bulkRate = e.Keys, e.Keys/max(1, seconds(e.Over))
+		}
+	case NewFormat:
+		m.changeFormat(e.Share)
+	case SlowQueries:
+		m.origin.slow = slowness{share: e.Share, factor: e.Factor}
+	case ForbidStale:
+		m.current = true
+	case LoseInvalidations:
+		m.deafUntil = m.second() + seconds(e.Over)
+	}
+}
+
+// loseCell replaces a cell by an empty one. Its last-good copies lie elsewhere,
+// a little older than what is lost, or are lost with it.
+func (m *model) loseCell(name string, copies bool) {
 	for _, c := range m.cells {
 		if c.name != name {
 			continue
 		}
 		c.generation++
 		for _, g := range c.groups {
-			g.lose(m.second() - seconds(m.p.SnapshotLag))
+			if copies {
+				g.lose(m.second() - seconds(m.p.SnapshotLag))
+				g.unread, g.outdated = 0, 0
+			} else {
+				g.expire()
+			}
+		}
+	}
+}
+
+// expiry is keys that were written with one life and lapse together.
+type expiry struct {
+	share  float64 // of the keys, every second
+	left   int     // seconds
+	groups int
+	copies bool
+	parts  [cellCount][groupCount]carry
+}
+
+func newExpiry(e *Event) *expiry {
+	left := max(1, seconds(e.Over))
+	return &expiry{share: e.Share / float64(left), left: left, groups: groupsOf(depthOf(e.Bucket)), copies: e.Copies}
+}
+
+// turn lets a second's share of them lapse.
+func (x *expiry) turn(m *model) {
+	if x.left == 0 {
+		return
+	}
+	x.left--
+	for i, c := range m.cells {
+		for j, g := range c.groups[:x.groups] {
+			n := x.parts[i][j].take(float64(g.keys) * x.share)
+			g.lapse(n, m.second(), x.copies, m.rand.IntN)
 		}
 	}
 }
@@ -41,21 +100,37 @@ func (m *model) invalidate() {
 		m.bulkLeft = 0
 	}
 	if m.bulkLeft > 0 {
-		bulk = min(m.bulkLeft, m.p.BulkKeys/seconds(m.p.BulkTakes))
+		bulk = min(m.bulkLeft, m.bulkRate)
 		m.bulkLeft -= bulk
 	}
 	for k, n := range [...]int{m.p.Invalidations, bulk} {
 		deal := m.apportion(n, m.p.Keys)
 		for _, c := range m.cells {
 			for _, g := range c.groups {
-				m.removed[k] += g.invalidate(deal.deal(g.keys), m.rand.IntN)
+				m.edit(g, k, deal.deal(g.keys))
 			}
 		}
 	}
 }
 
+// edit overtakes n values of a group. Their invalidations take them out, unless
+// the stream that carries them is broken.
+func (m *model) edit(g *group, kind, n int) {
+	if kind == singleEdit && m.second() < m.deafUntil {
+		g.outdated = min(g.outdated+n, g.warm())
+		return
+	}
+	g.revoke(n)
+	m.removed[kind] += g.invalidate(n, m.rand.IntN)
+}
+
+const (
+	singleEdit = iota
+	bulkEdit
+)
+
 // operators are the people who look at the service when nobody runs a runbook:
-// they answer a slow origin with more clients.
+// they answer a slow origin with more clients, and then with restarts.
 type operators struct {
 	frozen bool // told to leave deployments alone
 	slow   int  // seconds for which the origin has been slow
@@ -68,16 +143,21 @@ func (o *operators) watch(m *model) {
 		return
 	}
 	o.slow++
-	if o.slow%seconds(m.p.ClientsEvery) == 0 && len(m.fleet.delays) < m.p.ClientsAtMost {
-		for range m.p.ClientsAdded {
-			m.fleet.join(m.p, m.rand.IntN)
-		}
-		if m.fleet.joined != nil {
-			m.fleet.joined()
-		}
-		m.filling += m.p.ClientsAdded * m.p.StartupFills
-		m.fillRate = float64(m.filling) / float64(m.p.StartupSpread/time.Second) / ticksPerSecond
+	if o.slow%seconds(m.p.ClientsEvery) != 0 {
+		return
 	}
+	if len(m.fleet.delays) < m.p.ClientsAtMost {
+		m.fleet.grow(m.p, m.rand.IntN)
+		m.startUp(m.p.ClientsAdded)
+		return
+	}
+	m.startUp(m.p.Restarted)
+}
+
+// startUp lets processes begin with empty tables of their own.
+func (m *model) startUp(processes int) {
+	m.filling += processes * m.p.StartupFills
+	m.fillRate = float64(m.filling) / float64(m.p.StartupSpread/time.Second) / ticksPerSecond
 }
 
 // dueFills are the attempts that new processes make in this tick.
@@ -88,4 +168,20 @@ func (m *model) dueFills() int {
 		m.fillRate = 0
 	}
 	return n
+}
+
+// obeyCall does what people do when a runbook calls them.
+func (m *model) obeyCall(program, verb string) {
+	switch program + " " + verb {
+	case "deployctl freeze":
+		m.ops.frozen = true
+	case "deployctl thaw":
+		m.ops.frozen = false
+	case "deployctl rollback":
+		m.rollBack()
+	case "planctl pin":
+		m.origin.slow = slowness{}
+	case "batchctl pause":
+		m.expiring = nil
+	}
 }

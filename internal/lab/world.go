@@ -23,9 +23,14 @@ type world struct {
 
 // newWorld lets the case happen from its beginning, with controls that nobody has set.
 func newWorld(o Options) (*world, error) {
-	if o.From == 0 {
-		o.From = caseOpens
+	story := CaseStudy()
+	if o.Scenario != nil {
+		story = *o.Scenario
 	}
+	if o.From == 0 {
+		o.From = story.Start
+	}
+	p := o.Variation.vary(catalog)
 	if o.begin == 0 {
 		o.begin = burnIn
 	}
@@ -40,9 +45,9 @@ func newWorld(o Options) (*world, error) {
 	}
 	w := &world{
 		now:         o.Start.Add(o.begin - o.From),
-		model:       newModel(&catalog, o.Seed, o.begin),
+		model:       newModel(&p, &story, o.Seed, o.begin),
 		scrapeEvery: o.ScrapeEvery,
-		source:      untouched,
+		source:      from(withDefaults(&p, story.Controls)),
 		overrides:   noOverrides,
 	}
 	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })

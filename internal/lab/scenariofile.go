@@ -1,0 +1,302 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// scenarioVersion is the apiVersion of scenario files.
+const scenarioVersion = "rewarm/v1"
+
+// ParseScenario reads a scenario file. Errors name the file, the line and the
+// column; unknown and missing keys are errors.
+func ParseScenario(file string, source []byte) (*Scenario, error) {
+	tree, err := parser.ParseBytes(source, 0)
+	if err != nil {
+		return nil, notYAML(file, err)
+	}
+	d := &scenarioReader{file: file}
+	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
+		return nil, fmt.Errorf("%s:1:1: the file holds no scenario, or more than one", file)
+	}
+	s := d.scenario(tree.Docs[0].Body)
+	if len(d.errs) > 0 {
+		return nil, errors.Join(d.errs...)
+	}
+	return s, nil
+}
+
+func notYAML(file string, err error) error {
+	var syntax yaml.Error
+	if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		at := syntax.GetToken().Position
+		return fmt.Errorf("%s:%d:%d: not YAML: %q", file, at.Line, at.Column, syntax.GetMessage())
+	}
+	return fmt.Errorf("%s:1:1: not YAML: %q", file, err.Error())
+}
+
+// scenarioReader collects what is wrong with a file.
+type scenarioReader struct {
+	file string
+	errs []error
+}
+
+func (d *scenarioReader) fail(at *token.Token, format string, args ...any) {
+	place := fmt.Sprintf("%s:%d:%d: ", d.file, at.Position.Line, at.Position.Column)
+	d.errs = append(d.errs, fmt.Errorf(place+format, args...))
+}
+
+// entries calls a function for every key of a mapping. Each may stand once.
+func (d *scenarioReader) entries(n ast.Node, what string, key func(name string, at *token.Token, value ast.Node)) {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		d.fail(n.GetToken(), "%s is a mapping of keys to values", what)
+	}
+	for _, v := range values {
+		key(v.Key.GetToken().Value, v.Key.GetToken(), v.Value)
+	}
+}
+
+func (d *scenarioReader) items(n ast.Node, what string) []ast.Node {
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.fail(n.GetToken(), "%s is a list", what)
+		return nil
+	}
+	return list.Values
+}
+
+func (d *scenarioReader) text(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.LiteralNode:
+		return strings.TrimSpace(n.Value.Value)
+	case ast.ScalarNode:
+		return n.GetToken().Value
+	}
+	d.fail(n.GetToken(), "a text is expected here")
+	return ""
+}
+
+// scenarioKeys are all needed but those that end in ?.
+var scenarioKeys = []string{"apiVersion", "kind", "name", "about", "modes", "runbook", "seed", "start", "controls?", "events"}
+
+func (d *scenarioReader) scenario(body ast.Node) *Scenario {
+	s := &Scenario{}
+	seen := map[string]bool{}
+	d.entries(body, "a scenario", func(name string, at *token.Token, value ast.Node) {
+		seen[name] = true
+		switch name {
+		case "apiVersion":
+			d.expect(value, scenarioVersion)
+		case "kind":
+			d.expect(value, "Scenario")
+		case "name":
+			s.Name = d.text(value)
+		case "about":
+			s.About = d.text(value)
+		case "runbook":
+			s.Runbook = d.text(value)
+		case "modes":
+			for _, item := range d.items(value, "modes") {
+				s.Modes = append(s.Modes, d.text(item))
+			}
+		case "seed":
+			s.Seed = uint64(d.whole(value))
+		case "controls":
+			s.Controls = d.controls(value)
+		case "start":
+			s.Start = d.timeOfDay(value)
+		case "events":
+			for _, item := range d.items(value, "events") {
+				s.Events = append(s.Events, d.event(item))
+			}
+		default:
+			d.fail(at, "a scenario has no key %q; its keys are %s", name, strings.ReplaceAll(strings.Join(scenarioKeys, ", "), "?", ""))
+		}
+	})
+	for _, key := range scenarioKeys {
+		if !seen[key] && !strings.HasSuffix(key, "?") {
+			d.fail(body.GetToken(), "the scenario lacks the key %s", key)
+		}
+	}
+	if !sorted(s.Events) {
+		d.fail(body.GetToken(), "events stand in the order of their times")
+	}
+	return s
+}
+
+// controls reads what is set from the beginning on, as Redis would hold it.
+func (d *scenarioReader) controls(n ast.Node) map[string]string {
+	known := absent(&catalog)
+	set := map[string]string{}
+	d.entries(n, "controls", func(name string, at *token.Token, value ast.Node) {
+		if _, ok := known[name]; !ok {
+			d.fail(at, "the service has no control %q", name)
+		}
+		set[name] = d.text(value)
+	})
+	return set
+}
+
+func (d *scenarioReader) expect(value ast.Node, want string) {
+	if got := d.text(value); got != want {
+		d.fail(value.GetToken(), "%q is not %s", got, want)
+	}
+}
+
+// eventKeys are what each kind of event has beside at and event; those that end
+// in ? may be left out.
+var eventKeys = map[EventKind][]string{
+	Launch: {"share"}, HotKey: {"share"}, Concentrate: {"share"},
+	Expire:            {"bucket", "share", "copies", "over?"},
+	LoseCell:          {"cell", "copies"},
+	LoseTier:          {"copies"},
+	BulkImport:        {"keys", "over", "every?"},
+	NewFormat:         {"share"},
+	SlowQueries:       {"share", "factor"},
+	ForbidStale:       {},
+	LoseInvalidations: {"over"},
+}
+
+func (d *scenarioReader) event(n ast.Node) Event {
+	var e Event
+	seen := map[string]bool{}
+	d.entries(n, "an event", func(name string, at *token.Token, value ast.Node) {
+		seen[name] = true
+		switch name {
+		case "at":
+			e.At = d.timeOfDay(value)
+		case "event":
+			e.Kind = EventKind(d.text(value))
+		case "share":
+			e.Share = d.share(value)
+		case "bucket":
+			if e.Bucket = d.text(value); depthOf(e.Bucket) == 0 {
+				d.fail(value.GetToken(), "bucket is one of %s, not %q", strings.Join(depths[1:], ", "), e.Bucket)
+			}
+		case "cell":
+			if e.Cell = d.text(value); !isCell(e.Cell) {
+				d.fail(value.GetToken(), "there is no cell %q", e.Cell)
+			}
+		case "copies":
+			e.Copies = d.kept(value)
+		case "keys":
+			e.Keys = d.whole(value)
+		case "over":
+			e.Over = d.duration(value)
+		case "every":
+			e.Every = d.duration(value)
+		case "factor":
+			e.Factor = d.number(value)
+		default:
+			d.fail(at, "an event has no key %q", name)
+		}
+	})
+	d.checkEvent(n, e.Kind, seen)
+	return e
+}
+
+// checkEvent demands the keys of the event's kind, and no others.
+func (d *scenarioReader) checkEvent(n ast.Node, kind EventKind, seen map[string]bool) {
+	keys, known := eventKeys[kind]
+	if !known {
+		d.fail(n.GetToken(), "event is one of %s, not %q", strings.Join(eventKinds(), ", "), string(kind))
+		return
+	}
+	delete(seen, "event")
+	for _, key := range append([]string{"at"}, keys...) {
+		name, optional := strings.CutSuffix(key, "?")
+		if !seen[name] && !optional {
+			d.fail(n.GetToken(), "the event %s lacks the key %s", kind, name)
+		}
+		delete(seen, name)
+	}
+	for name := range seen {
+		d.fail(n.GetToken(), "the event %s has no key %q", kind, name)
+	}
+}
+
+func eventKinds() []string {
+	var names []string
+	for kind := range eventKeys {
+		names = append(names, string(kind))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func isCell(name string) bool {
+	return slices.ContainsFunc(catalog.Cells[:], func(c cellParams) bool { return c.Name == name })
+}
+
+func (d *scenarioReader) timeOfDay(n ast.Node) time.Duration {
+	t, err := time.Parse(time.TimeOnly, d.text(n))
+	if err != nil {
+		d.fail(n.GetToken(), "%q is no time of day like 10:07:30", d.text(n))
+		return 0
+	}
+	at := clock(t.Hour(), t.Minute(), t.Second())
+	if at < caseBegins {
+		d.fail(n.GetToken(), "a scenario begins at %s or later", clockTime(caseBegins))
+	}
+	return at
+}
+
+func (d *scenarioReader) duration(n ast.Node) time.Duration {
+	v, err := time.ParseDuration(d.text(n))
+	if err != nil || v < time.Second || v%time.Second != 0 {
+		d.fail(n.GetToken(), "%q is no duration of whole seconds like 30s", d.text(n))
+	}
+	return v
+}
+
+func (d *scenarioReader) share(n ast.Node) float64 {
+	text, percent := strings.CutSuffix(d.text(n), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !percent || !(v >= 0 && v <= 100) {
+		d.fail(n.GetToken(), "%q is no share like 28%%", d.text(n))
+	}
+	return v / 100
+}
+
+func (d *scenarioReader) number(n ast.Node) float64 {
+	v, err := strconv.ParseFloat(d.text(n), 64)
+	if err != nil || !(v >= 1 && v <= 1000) {
+		d.fail(n.GetToken(), "%q is no number from 1 to 1000", d.text(n))
+	}
+	return v
+}
+
+func (d *scenarioReader) whole(n ast.Node) int {
+	v, err := strconv.ParseUint(d.text(n), 10, 31)
+	if err != nil {
+		d.fail(n.GetToken(), "%q is no whole number", d.text(n))
+	}
+	return int(v)
+}
+
+// kept reads whether last-good copies outlive an event.
+func (d *scenarioReader) kept(n ast.Node) bool {
+	switch text := d.text(n); text {
+	case "kept":
+		return true
+	case "gone":
+	default:
+		d.fail(n.GetToken(), "copies are kept or gone, not %q", text)
+	}
+	return false
+}
