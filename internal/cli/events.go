@@ -241,13 +241,16 @@ func rawText(raw *string) string {
 
 func (t *transcript) judgedText(b *steps.Judged) string {
 	_, name := t.gateHome(b.Gate)
+	met := b.Decision == steps.DecisionMet
 	text := fmt.Sprintf("%s %s: %s", name, b.Verdict, b.Decision)
-	said := b.Verdict == probes.Pass.String() && !(t.brief && b.Decision == steps.DecisionMet) // when it was observed
-	if !said && len(b.Findings) > 0 {
+	if met && t.brief {
+		return name + " met" + also(": ", findingsText(b.Findings, nil)) + also("; ", t.stillOwed())
+	}
+	if b.Verdict != probes.Pass.String() && len(b.Findings) > 0 { // what passed was said when it was observed
 		text += "; " + findingsText(b.Findings, nil)
 	}
-	if b.Decision == steps.DecisionMet {
-		text += "; " + t.stillOwed()
+	if met {
+		text += also("; ", t.stillOwed())
 	}
 	return text
 }
