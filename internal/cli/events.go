@@ -268,7 +268,7 @@ func guardedText(b *steps.Guarded) string {
 
 func heldText(b *steps.Held) string {
 	if b.Lifted {
-		return "hold" + heldFor(b) + " lifted" + by(b.By) + ": " + b.Sentence
+		return "hold lifted" + heldFor(b) + ": " + b.Sentence
 	}
 	who := by(b.By)
 	if strings.HasPrefix(b.Sentence, "held"+who) {
@@ -277,13 +277,12 @@ func heldText(b *steps.Held) string {
 	return "HOLD" + who + ": " + b.Sentence
 }
 
-// heldFor names a hold that has lifted itself by its cause; of one that a person lifts,
-// the line says by whom.
+// heldFor says who lifts a hold, or, where it lifts itself, what it was for.
 func heldFor(b *steps.Held) string {
 	if b.By != "" {
-		return ""
+		return by(b.By)
 	}
-	return also(" for ", b.Cause)
+	return " (" + b.Cause + ")"
 }
 
 // heldRows says what a person can do about a hold, and what waiting costs.

@@ -106,11 +106,15 @@ func (g gateLines) changed(now int64, seen *steps.GateSeen, brief bool) (string,
 	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
 		return "", false
 	}
-	findings := seen.Findings
-	if brief {
-		findings = notPassing(findings)
+	text := fmt.Sprintf("%s %d/%d: ", seen.Verdict, passes, seen.Of)
+	switch {
+	case brief && seen.Gate == gateExit && seen.Verdict == probes.Pass.String():
+		text += "all of its bounds"
+	case brief:
+		text += line.said(notPassing(seen.Findings))
+	default:
+		text += line.said(seen.Findings)
 	}
-	text := fmt.Sprintf("%s %d/%d: %s", seen.Verdict, passes, seen.Of, line.said(findings))
 	line.keep(now, seen)
 	line.show()
 	return text, true
