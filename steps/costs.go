@@ -35,8 +35,12 @@ func (s *State) costs(now time.Time) string {
 }
 
 // runsOut gives the first control that keeps copies longer than its steady value, by this
-// run, and when that ends; "" when there is none.
+// run, and when that ends; "" when there is none. Once the exit has held nobody lives on
+// such copies any more.
 func (s *State) runsOut() (control string, end time.Time) {
+	if s.Recovered != nil {
+		return "", time.Time{}
+	}
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		live, ok := s.live(c)

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/rewarm/rewarm/steps"
+import (
+	"strings"
+
+	"github.com/rewarm/rewarm/steps"
+)
 
 // saidElsewhere reports whether a record says nothing that another line of a walk does
 // not say: a plan and its intent are in the line of the flip, or in the question that
@@ -13,7 +17,7 @@ func saidElsewhere(body any) bool {
 	case *steps.Intended:
 		return !b.Blind
 	case *steps.StepBody:
-		return b.State == steps.StepDone && usualOutcomes[b.Outcome]
+		return b.State == steps.StepDone && (usualOutcomes[b.Outcome] || strings.HasPrefix(b.Outcome, "answered: "))
 	}
 	return false
 }

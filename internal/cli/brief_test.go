@@ -49,7 +49,7 @@ func TestBreachIsSaidOnce(t *testing.T) {
         can:    wait, or abort
         costs:  copies that live on stale.product-detail run out from 10:09:20
                 UTC on
-10:07:36.0Z     +0.0s  run  hold for guard 3 partitions lifted: the guard holds
+10:07:36.0Z     +0.0s  run  hold lifted (guard 3 partitions): the guard holds
         again
 10:07:37.0Z     +0.0s  run  HOLD: held by ana: lunch
 `

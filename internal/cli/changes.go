@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/rewarm/rewarm/actions"
@@ -36,7 +37,12 @@ func changeText(control *runbook.Control, change steps.Change) string {
 	switch {
 	case change.After == nil:
 		return "absent"
-	case control != nil:
+	case control == nil:
+		var words []string
+		if json.Unmarshal([]byte(*change.After), &words) == nil {
+			return strings.Join(words, " ")
+		}
+	default:
 		if value, err := actions.Decode(control, *change.After); err == nil {
 			return control.Format(value)
 		}

@@ -89,15 +89,15 @@ func isBrake(kind steps.OrderKind) bool {
 func spokenHelp() []string {
 	row := func(typed, means string) string { return fmt.Sprintf("  %-22s %s", strings.TrimSpace(typed), means) }
 	rows := []string{
-		row(wordApprove, "let the plan go that waits; the question shows wider words"),
+		row(wordApprove, "let the waiting plan go; the question has wider words"),
 		row(wordApprove+" DIGEST", "the same by its digest, at least 8 hex digits"),
 	}
 	for _, s := range spokenWords {
 		rows = append(rows, row(s.word+" "+s.form, s.means))
 	}
 	return append(rows,
-		row(wordStatus, "what is flipped and owed, what blocks, what waiting costs"),
-		row(wordHelp, "this list; Enter shows the question, Ctrl-C stops the walk"))
+		row(wordStatus, "what is flipped and owed, what blocks, what it costs"),
+		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
 }
 
 // parseModes reads an answer to a question after the modes: numbers of the list or

@@ -241,13 +241,16 @@ func rawText(raw *string) string {
 
 func (t *transcript) judgedText(b *steps.Judged) string {
 	_, name := t.gateHome(b.Gate)
+	met := b.Decision == steps.DecisionMet
 	text := fmt.Sprintf("%s %s: %s", name, b.Verdict, b.Decision)
-	said := b.Verdict == probes.Pass.String() && !(t.brief && b.Decision == steps.DecisionMet) // when it was observed
-	if !said && len(b.Findings) > 0 {
+	if met && t.brief {
+		return name + " met" + also(": ", findingsText(b.Findings, nil)) + also("; ", t.stillOwed())
+	}
+	if b.Verdict != probes.Pass.String() && len(b.Findings) > 0 { // what passed was said when it was observed
 		text += "; " + findingsText(b.Findings, nil)
 	}
-	if b.Decision == steps.DecisionMet {
-		text += "; " + t.stillOwed()
+	if met {
+		text += also("; ", t.stillOwed())
 	}
 	return text
 }
@@ -265,7 +268,7 @@ func guardedText(b *steps.Guarded) string {
 
 func heldText(b *steps.Held) string {
 	if b.Lifted {
-		return "hold" + heldFor(b) + " lifted" + by(b.By) + ": " + b.Sentence
+		return "hold lifted" + heldFor(b) + ": " + b.Sentence
 	}
 	who := by(b.By)
 	if strings.HasPrefix(b.Sentence, "held"+who) {
@@ -274,13 +277,12 @@ func heldText(b *steps.Held) string {
 	return "HOLD" + who + ": " + b.Sentence
 }
 
-// heldFor names a hold that has lifted itself by its cause; of one that a person lifts,
-// the line says by whom.
+// heldFor says who lifts a hold, or, where it lifts itself, what it was for.
 func heldFor(b *steps.Held) string {
 	if b.By != "" {
-		return ""
+		return by(b.By)
 	}
-	return also(" for ", b.Cause)
+	return " (" + b.Cause + ")"
 }
 
 // heldRows says what a person can do about a hold, and what waiting costs.

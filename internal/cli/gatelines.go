@@ -51,6 +51,7 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 	}
 	for i := range b.Gates {
 		if t.brief && saidNext(&b.Gates[i]) {
+			t.gates.line(record.T, &b.Gates[i]).keep(record.T, &b.Gates[i])
 			continue
 		}
 		if text, ok := t.gates.changed(record.T, &b.Gates[i], t.brief); ok {
@@ -99,25 +100,40 @@ func (o *obeying) changed(now int64, p *probes.Propagation) (string, bool) {
 
 // changed gives the line of a gate when it has something new to say.
 func (g gateLines) changed(now int64, seen *steps.GateSeen, brief bool) (string, bool) {
+	line := g.line(now, seen)
+	passes := min(seen.Passes, seen.Of)
+	same := line.verdict == seen.Verdict && line.passes == passes
+	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
+		return "", false
+	}
+	text := fmt.Sprintf("%s %d/%d: ", seen.Verdict, passes, seen.Of)
+	switch {
+	case brief && seen.Gate == gateExit && seen.Verdict == probes.Pass.String():
+		text += "all of its bounds"
+	case brief:
+		text += line.said(notPassing(seen.Findings))
+	default:
+		text += line.said(seen.Findings)
+	}
+	line.keep(now, seen)
+	line.show()
+	return text, true
+}
+
+// line gives what a gate last said, with the values that it has now.
+func (g gateLines) line(now int64, seen *steps.GateSeen) *gateLine {
 	line := g[seen.Gate]
 	if line == nil {
 		line = &gateLine{at: now, values: map[string]float64{}, shown: map[string]float64{}}
 		g[seen.Gate] = line
 	}
 	line.measure(seen.Findings)
-	passes := min(seen.Passes, seen.Of)
-	same := line.verdict == seen.Verdict && line.passes == passes
-	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
-		return "", false
-	}
-	findings := seen.Findings
-	if brief {
-		findings = notPassing(findings)
-	}
-	text := fmt.Sprintf("%s %d/%d: %s", seen.Verdict, passes, seen.Of, line.said(findings))
-	line.verdict, line.passes, line.at = seen.Verdict, passes, now
-	line.show()
-	return text, true
+	return line
+}
+
+// keep takes a verdict down as said.
+func (l *gateLine) keep(now int64, seen *steps.GateSeen) {
+	l.verdict, l.passes, l.at = seen.Verdict, min(seen.Passes, seen.Of), now
 }
 
 // saidNext reports whether the next line says it: that a gate passes and has more passes
@@ -160,6 +176,9 @@ func (l *gateLine) quiet(now int64, seen *steps.GateSeen, same bool) bool {
 	}
 	switch {
 	case stillToCome(seen.Findings):
+		if !same { // it begins to wait only now
+			l.keep(now, seen)
+		}
 		return seen.Gate == gateExit || now-l.at < stillWaiting
 	case usual && watchful(seen.Gate) && (l.verdict == "" || l.verdict == seen.Verdict):
 		l.verdict, l.at = seen.Verdict, now

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type transcript struct {
 	doc   *runbook.Document // nil when this version cannot parse it
 	home  map[string]string // step: its stage
 	owed  []string          // steps, in the order they came
+	paid  bool              // the latest verdict ended something that was owed
 	gates gateLines
 	redis string // why Redis could not be read at the last poll
 	obey  obeying
@@ -98,6 +100,7 @@ func (t *transcript) follow(body any) {
 		t.settleOwed(b.Step)
 		t.owed = append(t.owed, b.Step)
 	case *steps.Judged:
+		t.paid = slices.Contains(t.owed, b.Step)
 		if b.Decision == steps.DecisionMet || b.Decision == steps.DecisionContinue || b.Decision == steps.DecisionUndo {
 			t.settleOwed(b.Step)
 		}
@@ -150,9 +153,13 @@ func (t *transcript) here() string {
 	return t.stage
 }
 
-// stillOwed says what the walk waits for before it releases anything.
+// stillOwed says what the walk waits for before it releases anything; nothing where
+// nothing was owed, as after a release.
 func (t *transcript) stillOwed() string {
-	if len(t.owed) == 0 {
+	switch {
+	case len(t.owed) == 0 && !t.paid:
+		return ""
+	case len(t.owed) == 0:
 		return "nothing is owed any more"
 	}
 	return "still owed: " + strings.Join(t.owed, ", ")

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// stretched is the state of a run that has stretched the stale window and capped leaders.
+func stretched(t *testing.T) *steps.State {
+	t.Helper()
+	_, source, _ := readBundled(bundledBook)
+	flip := func(step, control, after, shown string, version int64) []any {
+		target := steps.Target{Step: step, Purpose: steps.PurposeFlip, Control: control, To: after}
+		plan := actions.Plan{Run: "RUN", Step: step, Control: control, After: text(after), Direction: runbook.Protecting}
+		digest := strings.Repeat(fmt.Sprintf("%02x", version), 32)
+		return []any{
+			&steps.Planned{Target: target, Plan: plan, Digest: digest, After: shown},
+			&steps.Intended{Target: target, Plan: plan, Digest: digest, After: shown},
+			&steps.Settled{Target: target, Plan: plan, Digest: digest, Result: steps.ResultApplied, Version: version, After: shown},
+		}
+	}
+	bodies := []any{
+		&steps.Begun{Format: steps.FormatV1, Run: "RUN", Service: "catalog", File: "book.yaml", Runbook: source},
+		&steps.StageBody{Stage: "rank-warmth"},
+	}
+	bodies = append(bodies, flip("extend-stale", "stale.product-detail", "120", "120s", 1)...)
+	bodies = append(bodies, flip("leaders-per-cell", "leaders.cell", "60", "60 leaders", 2)...)
+	kinds := make([]string, len(bodies))
+	for i, body := range bodies {
+		kinds[i] = kindOf(t, body)
+	}
+	dir := t.TempDir()
+	logOf(t, dir, "20261129T100801Z-book-0001", kinds, bodies...)
+	state, err := steps.Fold(audit.Records(filepath.Join(dir, "runs", "20261129T100801Z-book-0001", "audit.jsonl")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// laterClock stands 72 s after the records were written.
+type laterClock struct{ frozenClock }
+
+func (c laterClock) Now() time.Time { return c.frozenClock.Now().Add(72 * time.Second) }
+
+// TestQuestions holds what a person reads at the prompt, on a narrow terminal and a wide
+// one: rows that break between words, and the words that count at the end.
+func TestQuestions(t *testing.T) {
+	digest := strings.Repeat("ab", 32)
+	rung := func(to string) steps.Change {
+		return steps.Change{Control: "routing.cell-c", After: text(to), Unit: "%"}
+	}
+	undo := steps.Change{Control: "undo of call freeze-deployments", After: text(`["deployctl","thaw","catalog"]`)}
+	ladder := steps.Question{Step: "route-back",
+		Planned: &steps.Planned{Plan: actions.Plan{Control: "routing.cell-c", Direction: runbook.Releasing}, Digest: digest, Before: "0%", After: "10%"},
+		Offers: []steps.Offer{
+			{Scope: steps.ScopePlan, Digest: digest, Word: "approve", Covers: []steps.Change{rung("10")}},
+			{Scope: steps.ScopeLadder, Digest: strings.Repeat("cd", 32), Word: "approve ladder", Covers: []steps.Change{rung("10"), rung("25"), rung("100")}},
+		}}
+	rest := steps.Question{Step: "lift-everything", Offers: []steps.Offer{
+		{Scope: steps.ScopePlan, Digest: digest, Word: "approve", Covers: []steps.Change{undo}},
+		{Scope: steps.ScopeLadder, Digest: strings.Repeat("cd", 32), Word: "approve rest", Covers: []steps.Change{
+			{Control: "stale.product-detail", After: text("60")}, {Control: "stale.product-detail", After: text("10")},
+			{Control: "jobs.background", After: text("on")}, undo}},
+	}}
+	modes := steps.Question{Step: "declare", Asks: "Which modes do the signals speak for?", Modes: true, Else: "undeclared", Until: laterClock{}.Now().Add(12 * time.Second)}
+	free := steps.Question{Step: "reason", Asks: "Why?"}
+
+	var out narrow
+	for _, out.width = range []int{80, 120} {
+		fmt.Fprintf(&out, "%d columns\n", out.width)
+		m := newScripted(t)
+		m.state = stretched(t)
+		d := &driver{machine: m, clock: laterClock{}, say: &out}
+		for _, q := range []steps.Question{ladder, rest, modes, free} {
+			d.asked = asked{question: q, key: questionKey(q)}
+			d.showQuestion(true)
+		}
+		d.asked = asked{question: ladder, key: questionKey(ladder)}
+		d.showQuestion(false)
+		d.showStatus()
+		if err := d.typed(typedLine{text: "help"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compareGolden(t, "question.golden", out.Bytes())
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 121 {
+			t.Errorf("%q is too wide", line)
+		}
+	}
+}
+
+// TestLeft: on a paced lab a person is told the seconds that a person has.
+func TestLeft(t *testing.T) {
+	now := frozenClock{}.Now()
+	for clock, want := range map[clock]string{
+		frozenClock{}: "12 s",
+		newPacedClock(&modelClock{now: now}, frozenClock{}, 4): "3 s",
+	} {
+		d := &driver{clock: clock}
+		if got := d.left(now.Add(12 * time.Second)); got != want {
+			t.Errorf("%T: %s left, want %s", clock, got, want)
+		}
+	}
+	if got := (&driver{clock: frozenClock{}}).left(now.Add(-time.Minute)); got != "0 s" {
+		t.Errorf("%s left of a deadline that has passed", got)
+	}
+}
+
+// TestApproveWhileHeld: the word says what has to come first.
+func TestApproveWhileHeld(t *testing.T) {
+	state := stretched(t)
+	d, m, said := attended(t, steps.Question{})
+	m.state = state
+	hold := func(h *steps.Held) {
+		dir := t.TempDir()
+		_, source, _ := readBundled(bundledBook)
+		logOf(t, dir, "20261129T100801Z-book-0001", []string{steps.KindBegun, steps.KindHeld},
+			&steps.Begun{Format: steps.FormatV1, Run: "RUN", Service: "catalog", File: "book.yaml", Runbook: source}, h)
+		var err error
+		if m.state, err = steps.Fold(audit.Records(filepath.Join(dir, "runs", "20261129T100801Z-book-0001", "audit.jsonl"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		held *steps.Held
+		want string
+	}{
+		{&steps.Held{Cause: "person", By: "ana", Sentence: "held by ana: lunch", Can: "release, or abort"}, "rewarm: held by ana: lunch; release first\n"},
+		{&steps.Held{Cause: "redis", Sentence: "redis cannot be read", Can: "abort; it lifts when redis answers"},
+			"rewarm: held: redis cannot be read\nrewarm: hint: abort; it lifts when redis answers\n"},
+	} {
+		hold(test.held)
+		said.Reset()
+		if err := d.typed(typedLine{text: "approve stage", number: 11}); err != nil {
+			t.Fatal(err)
+		}
+		if said.String() != test.want || len(m.orders) > 0 {
+			t.Errorf("said %q, want %q; ordered %v", said, test.want, m.orders)
+		}
+	}
+}
