@@ -139,7 +139,7 @@ func (r *Diagnosis) extend(file RuleFile) (*Diagnosis, Problems) {
 
 // diagnosis reads the whole file, names before their uses.
 func (d *decoder) diagnosis(root *node, onto *Diagnosis) *Diagnosis {
-	f, _ := d.fields(root, "diagnosis", "the rules")
+	f, _ := d.fields(root, "diagnosis", "the diagnosis")
 	f.need("apiVersion", "write apiVersion: "+apiVersion)
 	f.need("kind", "write kind: "+DiagnosisKind)
 	f.slug("name")
