@@ -8,16 +8,21 @@ import (
 	"testing"
 )
 
-const reference = "../docs/runbook.md"
+// references are the pages that explain the keys: of runbooks and of rules.
+var references = []string{"../docs/runbook.md", "../docs/diagnosis.md"}
 
-// readReference gives the lines of the reference.
+// readReference gives the lines of the references.
 func readReference(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
+	var lines []string
+	for _, page := range references {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Split(string(text), "\n")...)
 	}
-	return strings.Split(string(text), "\n")
+	return lines
 }
 
 // rows gives the cells of the table after a marker.

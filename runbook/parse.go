@@ -31,14 +31,7 @@ type decoder struct {
 // problems are nil: a document has been checked whole, and the problems are all
 // that could be found, in the order of the file.
 func Parse(file string, source []byte, set map[string]string) (*Document, Problems) {
-	d := &decoder{
-		file:       file,
-		doc:        &Document{File: file, Source: slices.Clone(source)},
-		figures:    map[string]*Figure{},
-		parameters: map[string]*Parameter{},
-		controls:   map[string]*Control{},
-		probes:     map[string]*Probe{},
-	}
+	d := newDecoder(file, source)
 	text, wrong := cleanSource(source)
 	if wrong != nil {
 		d.fail(wrong.pos, wrong.hint, "%s", wrong.message)
@@ -51,6 +44,17 @@ func Parse(file string, source []byte, set map[string]string) (*Document, Proble
 	return d.doc, nil
 }
 
+func newDecoder(file string, source []byte) *decoder {
+	return &decoder{
+		file:       file,
+		doc:        &Document{File: file, Source: slices.Clone(source)},
+		figures:    map[string]*Figure{},
+		parameters: map[string]*Parameter{},
+		controls:   map[string]*Control{},
+		probes:     map[string]*Probe{},
+	}
+}
+
 // fail reports a problem at a place.
 func (d *decoder) fail(at Position, hint, format string, args ...any) {
 	d.problems = append(d.problems, Problem{File: d.file, Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -58,7 +62,7 @@ func (d *decoder) fail(at Position, hint, format string, args ...any) {
 
 // document reads the whole file, names before their uses.
 func (d *decoder) document(root *node, set map[string]string) {
-	if !d.header(root) {
+	if !d.header(root, kind) {
 		return
 	}
 	f, _ := d.fields(root, "runbook", "the runbook")
@@ -85,7 +89,7 @@ func (d *decoder) document(root *node, set map[string]string) {
 
 // header checks the first two keys. Another format's file gets one problem, not
 // one for each of its keys.
-func (d *decoder) header(root *node) bool {
+func (d *decoder) header(root *node, kind string) bool {
 	good := true
 	for _, e := range root.entries {
 		want, isHeader := map[string]string{"apiVersion": apiVersion, "kind": kind}[e.key]

@@ -37,6 +37,13 @@ var schema = map[string][]string{
 	"if_unmet":   {"to", "after"},
 	"else":       {"call"},
 	"waiver":     {"rule", "reason"},
+
+	"diagnosis": {"apiVersion", "kind", "name", "figures", "probes", "questions", "modes", "pictures"},
+	"question":  {"ask", "why", "when", "yes", "then"},
+	"mode":      {"about", "needs", "supports", "against", "checks", "runbook"},
+	"picture":   {"about", "needs", "supports", "advice", "avoid", "checks"},
+	"sign":      {"when", "says"},
+	"avoid":     {"do", "why"},
 }
 
 // comparisons are the keys of a bound that compare, in the order of the schema.

@@ -1,11 +1,11 @@
 // Package templates holds the documents that come with rewarm, as files: the
-// bundled runbooks under runbooks/ and the scenarios of
-// the lab under scenarios/.
+// bundled runbooks under runbooks/, the scenarios of the lab under scenarios/ and
+// the rules of diagnosis under diagnosis/.
 package templates
 
 import "embed"
 
 // Files are the templates, by their path in this folder.
 //
-//go:embed runbooks scenarios
+//go:embed diagnosis runbooks scenarios
 var Files embed.FS

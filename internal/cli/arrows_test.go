@@ -18,20 +18,21 @@ const module = "github.com/rewarm/rewarm/"
 // that is not named here may import none.
 var arrows = map[string][]string{
 	"cmd/rewarm":       {"internal/cli"},
-	"internal/cli":     {"actions", "actions/controls", "audit", "internal/demand", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
+	"internal/cli":     {"actions", "actions/controls", "audit", "internal/demand", "internal/diagnosis", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
 	"internal/tui":     {"actions", "audit", "probes", "runbook", "steps"},
 	"internal/gameday": {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"internal/evidence": {
 		"actions", "audit", "probes", "runbook", "steps", "templates"},
-	"internal/demand":  {},
-	"internal/lab":     {"actions/controls"},
-	"steps":            {"actions", "audit", "probes", "runbook"},
-	"probes":           {"runbook"},
-	"actions":          {"actions/controls", "runbook"},
-	"actions/controls": {},
-	"runbook":          {},
-	"audit":            {},
-	"templates":        {},
+	"internal/demand":    {},
+	"internal/diagnosis": {"probes", "runbook"},
+	"internal/lab":       {"actions/controls"},
+	"steps":              {"actions", "audit", "probes", "runbook"},
+	"probes":             {"runbook"},
+	"actions":            {"actions/controls", "runbook"},
+	"actions/controls":   {},
+	"runbook":            {},
+	"audit":              {},
+	"templates":          {},
 }
 
 // keepers says which packages may import a library of others; a name that ends in

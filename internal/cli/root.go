@@ -17,6 +17,7 @@ log that becomes the evidence of the incident.
   rewarm demo                 a modelled service collapses and is recovered
   rewarm lint BOOK            is the runbook valid, and wise
   rewarm plan BOOK            what it would ask and flip now
+  rewarm diagnose BOOK        which modes the signals speak for
   rewarm run BOOK             walk it
 
 Every flag has an environment variable, REWARM_ and its name in capitals.
@@ -46,7 +47,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
-		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(),
+		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(), p.diagnoseCommand(),
 		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.labCommand(), p.auditCommand(), p.versionCommand(),
 	)
 	return root
