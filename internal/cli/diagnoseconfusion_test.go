@@ -62,6 +62,9 @@ func confusionScenarios(t *testing.T) []*lab.Scenario {
 	}
 	var list []*lab.Scenario
 	for _, name := range bundledScenarios() {
+		if name == "drill" {
+			continue // two causes at once, a bulk import and slow queries: the drill is held to its picture
+		}
 		list = append(list, open(name))
 	}
 	for _, pair := range together {

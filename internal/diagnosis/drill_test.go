@@ -74,7 +74,7 @@ func TestDrillSaysHold(t *testing.T) {
 			t.Errorf("check %d is %q, want one of the %s", i, hold.Checks[i], want)
 		}
 	}
-	for i, want := range []string{"0.992", "0.94 s", "3.5185", "0.99375", "0.971698", "0.04", "0.62", "0.072", "0.004"} {
+	for i, want := range []string{"0.992", "940ms", "3.5185", "0.99375", "0.971698", "0.04", "0.62", "0.072", "0.004"} {
 		if !strings.Contains(hold.For[i].Readings[0], want) {
 			t.Errorf("sign %d reads %q, want %s", i, hold.For[i].Readings[0], want)
 		}
