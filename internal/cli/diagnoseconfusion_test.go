@@ -1,3 +1,7 @@
+//go:build !race
+
+// Minutes of the model for every scenario: CI runs these without the race detector.
+
 package cli
 
 import (
