@@ -65,3 +65,17 @@ func TestOneLineAnEvent(t *testing.T) {
 		t.Errorf("a note is said as\n%s", got)
 	}
 }
+
+// TestUndoIfIsSilentAsItShouldBe: an undo_if that waits for its first samples and then
+// measures that nothing has to be undone has nothing to say.
+func TestUndoIfIsSilentAsItShouldBe(t *testing.T) {
+	gates := gateLines{}
+	waits := probes.Finding{Bound: "forbidden above 0", Reason: probes.BeforeMark}
+	fine := probes.Finding{Bound: "forbidden above 0", Verdict: probes.Fail, Value: "0 reads"}
+	for now, finding := range []probes.Finding{waits, waits, fine, fine} {
+		seen := &steps.GateSeen{Gate: "undo_if extend-stale", Verdict: finding.Verdict.String(), Of: 2, Findings: []probes.Finding{finding}}
+		if text, ok := gates.changed(int64(now)*1000, seen, true); ok {
+			t.Errorf("after %d s it says %q", now, text)
+		}
+	}
+}

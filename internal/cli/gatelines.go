@@ -176,7 +176,7 @@ func (l *gateLine) quiet(now int64, seen *steps.GateSeen, same bool) bool {
 	}
 	switch {
 	case stillToCome(seen.Findings):
-		if !same { // it begins to wait only now
+		if !same && !watchful(seen.Gate) { // it begins to wait only now
 			l.keep(now, seen)
 		}
 		return seen.Gate == gateExit || now-l.at < stillWaiting
