@@ -24,7 +24,7 @@ func (a *apportion) deal(n int) int {
 func (m *model) apportion(part, total int) apportion {
 	a := apportion{total: total, part: max(0, min(part, total))}
 	if a.part > 0 && a.part < total {
-		a.phase = m.rand.IntN(total)
+		a.phase = m.random(total)
 	}
 	return a
 }

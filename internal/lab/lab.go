@@ -76,7 +76,7 @@ func New(o Options) (*Lab, error) {
 		l.redis.Close()
 		return nil, fmt.Errorf("the lab's reader: %w", err)
 	}
-	w.obey(l.reader)
+	w.obey(as(l.reader), l.reader)
 	l.api = newAPI(w.store, w.scrapeEvery, l.clock.Now)
 	return l, nil
 }
@@ -102,13 +102,17 @@ func (l *Lab) nextTick() time.Time { return l.world.now.Add(tickLength) }
 
 // tick moves the model on by one tick, to the given time. The reader asks Redis
 // when a client has spoken to it, and otherwise once a second, for that is all
-// that can have changed.
+// that can have changed. In between only what is mortal can end.
 func (l *Lab) tick(ctx context.Context, now time.Time) error {
 	l.redis.SetTime(now)
-	if l.touched.Swap(false) || l.world.atSecond() {
+	asks := l.touched.Swap(false) || l.world.atSecond()
+	if asks {
 		if err := l.reader.Refresh(ctx); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
+	}
+	if asks || l.world.source().mortal() {
+		l.world.source = as(l.reader)
 	}
 	l.world.tick()
 	return nil

@@ -24,8 +24,8 @@ type model struct {
 	p      *params
 	story  *Scenario
 	life   life
-	rand   *rand.Rand
-	tick   int // since midnight of the day of the case
+	random func(n int) int // from 0 up to n
+	tick   int             // since midnight of the day of the case
 	reads  *schedule
 	cells  [cellCount]*cell
 	origin *origin
@@ -160,7 +160,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		popular:      story.popularity(p, at),
 		nodes:        newNodes(p),
 		life:         newLife(p),
-		rand:         rand.New(rand.NewPCG(seed, 0x6c6162)),
+		random:       rand.New(rand.NewPCG(seed, 0x6c6162)).IntN,
 		tick:         ticks(at),
 		origin:       newOrigin(p),
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
@@ -168,7 +168,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 	for i := range m.serviceTimes {
 		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
-	m.fleet = newFleet(p, m.rand.IntN)
+	m.fleet = newFleet(p, m.random)
 	m.fleet.start(m.fleet.untouchedSource())
 	m.orders = &m.fleet.obeyed
 	m.reschedule()
@@ -183,7 +183,7 @@ func (m *model) newCell(c cellParams, shares [groupCount]float64) *cell {
 	n := &cell{name: c.Name, generation: 1}
 	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
 		reads := float64(m.p.ReadsPerSecond*c.Percent) / 100 * shares[i]
-		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.rand.IntN)
+		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.random)
 		n.groups[i] = &group{
 			pool:      pool,
 			rank:      i,
@@ -266,7 +266,7 @@ func (g *group) expire() {
 
 // dropMarked makes n warm keys bare that carried a mark, which is off already.
 func (g *group) dropMarked(n int, m *model) {
-	g.pool.lapse(n, m.second(), false, m.rand.IntN)
+	g.pool.lapse(n, m.second(), false, m.random)
 	g.unread, g.outdated = min(g.unread, g.warm()), min(g.outdated, g.warm())
 }
 

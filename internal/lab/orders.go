@@ -106,15 +106,22 @@ type sheet interface {
 }
 
 // from reads a sheet anew each time.
-func from(s sheet) source {
-	return func() heard { return heard{read(s), s.Version()} }
+func from(s sheet) source { return func() heard { return hear(s) } }
+
+// as reads a sheet now, and never again.
+func as(s sheet) source {
+	now := hear(s)
+	return func() heard { return now }
 }
 
+func hear(s sheet) heard { return heard{read(s), s.Version()} }
+
 // untouched is the source of a service whose controls were never set.
-func untouched(p *params) source {
-	unset := heard{orders: read(defaults(absent(p)))}
-	return func() heard { return unset }
-}
+func untouched(p *params) source { return as(defaults(absent(p))) }
+
+// mortal reports whether something is ordered that ends by itself when a run stops
+// renewing it (see deadMan).
+func (h heard) mortal() bool { return h.orders.prewarm > 0 || h.orders.depth > 0 }
 
 // withDefaults is the sheet of a service on which some controls are set.
 func withDefaults(p *params, set map[string]string) sheet {

@@ -89,7 +89,7 @@ func Serve(ctx context.Context, o ServeOptions) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	s.world.obey(s.reader)
+	s.world.obey(from(s.reader), s.reader)
 	s.start(ctx)
 	return s, nil
 }

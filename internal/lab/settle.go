@@ -21,7 +21,7 @@ func (m *model) complete(b batch, age int) {
 		g.earlyLeaders -= b.n
 		n := g.early.takeYoung(distinct(g.early.len(), valid))
 		g.rewrite(n)
-		g.renew(n, m.second(), m.life, m.rand.IntN)
+		g.renew(n, m.second(), m.life, m.random)
 	case prewarm:
 		g.fetching -= b.n
 		m.warm(g, b.n)
@@ -56,7 +56,7 @@ func (m *model) warm(g *group, n int) int {
 		g.unread -= readable
 	}
 	n = g.takeCold(n-readable, &g.usablePart)
-	g.renew(n, m.second(), m.life, m.rand.IntN)
+	g.renew(n, m.second(), m.life, m.random)
 	return n + readable
 }
 

@@ -88,7 +88,7 @@ func (x *expiry) turn(m *model) {
 	for i, c := range m.cells {
 		for j, g := range c.groups[:x.groups] {
 			n := x.parts[i][j].take(float64(g.keys) * x.share)
-			g.lapse(n, m.second(), x.copies, m.rand.IntN)
+			g.lapse(n, m.second(), x.copies, m.random)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (m *model) edit(g *group, kind, n int) {
 		return
 	}
 	g.revoke(n)
-	m.removed[kind] += g.invalidate(n, m.rand.IntN)
+	m.removed[kind] += g.invalidate(n, m.random)
 }
 
 const (
@@ -147,7 +147,7 @@ func (o *operators) watch(m *model) {
 		return
 	}
 	if len(m.fleet.delays) < m.p.ClientsAtMost {
-		m.fleet.grow(m.p, m.rand.IntN)
+		m.fleet.grow(m.p, m.random)
 		m.startUp(m.p.ClientsAdded)
 		return
 	}

@@ -47,7 +47,7 @@ func newWorld(o Options) (*world, error) {
 		now:         o.Start.Add(o.begin - o.From),
 		model:       newModel(&p, &story, o.Seed, o.begin),
 		scrapeEvery: o.ScrapeEvery,
-		source:      from(withDefaults(&p, story.Controls)),
+		source:      as(withDefaults(&p, story.Controls)),
 		overrides:   noOverrides,
 	}
 	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
@@ -60,9 +60,9 @@ func newWorld(o Options) (*world, error) {
 
 func noOverrides() []controls.Override { return nil }
 
-// obey makes the service obey a reader from now on.
-func (w *world) obey(r *controls.Reader) {
-	w.source = from(r)
+// obey makes the service obey what a reader says, and report what it reports.
+func (w *world) obey(says source, r *controls.Reader) {
+	w.source = says
 	w.overrides = r.Overrides
 }
 
