@@ -11,8 +11,11 @@ type apportion struct {
 
 // deal gives the part of the next portion.
 func (a *apportion) deal(n int) int {
-	if a.total == 0 {
+	switch a.part {
+	case 0:
 		return 0
+	case a.total:
+		return n
 	}
 	a.seen += n
 	k := (a.seen*a.part+a.phase)/a.total - a.given

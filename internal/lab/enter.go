@@ -20,10 +20,10 @@ func (m *model) enterOrigin() {
 	e.door = m.apportion(m.origin.room(), passing)
 	m.origin.knock(passing)
 
-	for i, c := range m.cells {
-		for j, g := range c.groups {
-			e.leaders(c, g, i, j)
-			e.past(g, i, j)
+	for _, c := range m.cells {
+		for _, g := range c.groups {
+			e.leaders(c, g)
+			e.past(g)
 		}
 	}
 	e.others(startup, fills, &e.edge[pastClass])
@@ -79,11 +79,11 @@ func (e *entrance) pass(b batch, edge *apportion, readers *carry) (inside, atEdg
 }
 
 // leaders lets the refreshes of a group ask, and their followers with them.
-func (e *entrance) leaders(c *cell, g *group, i, j int) {
+func (e *entrance) leaders(c *cell, g *group) {
 	t := &g.turn
 	if t.cold > 0 {
 		led := g.coldLeaders + t.cold
-		b := batch{kind: coldRefresh, cell: i, group: j, n: t.cold, readers: t.readers}
+		b := batch{kind: coldRefresh, of: g.place, n: t.cold, readers: t.readers}
 		inside, edge, door := e.pass(b, &e.edge[leaderClass], &g.readerPart)
 		g.coldLeaders += inside.n
 		c.leaders += inside.n
@@ -95,7 +95,7 @@ func (e *entrance) leaders(c *cell, g *group, i, j int) {
 	}
 	e.m.join(g, t.joining)
 	if t.early > 0 {
-		inside, _, _ := e.pass(batch{kind: earlyRefresh, cell: i, group: j, n: t.early}, &e.edge[leaderClass], &g.readerPart)
+		inside, _, _ := e.pass(batch{kind: earlyRefresh, of: g.place, n: t.early}, &e.edge[leaderClass], &g.readerPart)
 		g.earlyLeaders += inside.n
 		c.leaders += inside.n
 	}
@@ -109,12 +109,12 @@ func (m *model) join(g *group, n int) {
 }
 
 // past lets the reads of a group that go past the cache ask.
-func (e *entrance) past(g *group, i, j int) {
+func (e *entrance) past(g *group) {
 	n := g.turn.bypass
 	if n == 0 {
 		return
 	}
-	_, edge, door := e.pass(batch{kind: bypass, cell: i, group: j, n: n, readers: n}, &e.edge[pastClass], &g.readerPart)
+	_, edge, door := e.pass(batch{kind: bypass, of: g.place, n: n, readers: n}, &e.edge[pastClass], &g.readerPart)
 	e.m.fail(g, edge.readers, rejected)
 	e.m.fail(g, door.readers, failed)
 }
@@ -139,13 +139,13 @@ func (m *model) startPrewarm(tokens int) {
 	}
 	started := 0
 	for j := range groupsOf(m.orders.depth) {
-		for i, c := range m.cells {
+		for _, c := range m.cells {
 			g := c.groups[j]
 			k := min(n-started, m.unfetched(g))
 			if k <= 0 {
 				continue
 			}
-			m.origin.enter(m.tick, batch{kind: prewarm, cell: i, group: j, n: k})
+			m.origin.enter(m.tick, batch{kind: prewarm, of: g.place, n: k})
 			g.fetching += k
 			started += k
 		}

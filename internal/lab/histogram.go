@@ -14,6 +14,9 @@ func newHistogram(bounds ...float64) histogram {
 
 // observe counts n observations of the same value.
 func (h *histogram) observe(value float64, n int) {
+	if n == 0 {
+		return
+	}
 	i := 0
 	for i < len(h.bounds) && value > h.bounds[i] {
 		i++

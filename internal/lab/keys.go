@@ -60,16 +60,19 @@ func newPool(keys int, l life, second int, wait float64, random func(n int) int)
 		p.early.add(second-random(1+int(wait)), 1)
 	}
 	p.fresh = keys - waiting
+	shortest, spread := l.span()
 	for range p.fresh {
-		p.due[(second+1+random(l.sample(random)))%len(p.due)]++
+		life := shortest + random(spread+1)
+		p.due[(second+1+random(life))%len(p.due)]++
 	}
 	return p
 }
 
-// sample is one key's time until an early refresh becomes due, in seconds.
-func (l life) sample(random func(n int) int) int {
-	spread := int(2 * l.jitter * float64(l.untilDue))
-	return l.untilDue - spread/2 + random(spread+1)
+// span is a key's shortest time until an early refresh becomes due, and how much
+// longer it can be, in seconds.
+func (l life) span() (shortest, spread int) {
+	spread = int(2 * l.jitter * float64(l.untilDue))
+	return l.untilDue - spread/2, spread
 }
 
 // age moves keys along at the start of a second: due, lapsed, without a copy.
@@ -86,8 +89,14 @@ func (p *pool) age(second, staleWindow int, l life) {
 
 // renew makes n keys fresh that were taken from elsewhere in the pool.
 func (p *pool) renew(n, second int, l life, random func(n int) int) {
+	shortest, spread := l.span()
+	start := (second + shortest) % len(p.due)
 	for range n {
-		p.due[(second+l.sample(random))%len(p.due)]++
+		slot := start + random(spread+1)
+		if slot >= len(p.due) {
+			slot -= len(p.due)
+		}
+		p.due[slot]++
 	}
 	p.fresh += n
 }

@@ -8,7 +8,7 @@ func (m *model) lookUp() {
 	m.addRetryTokens()
 	arrivals := m.reads.deal()
 	for i, c := range m.cells {
-		c.beginTick()
+		m.beginTick(c)
 		for j, g := range c.groups {
 			n := arrivals[i][j]
 			m.arrived += n

@@ -100,20 +100,31 @@ type cell struct {
 	hits       int
 	ahead      int // lookups that found their value and refresh it ahead of time
 	misses     int
-	failures   int // lookups that a full node did not answer
-	stales     int // lookups answered with a last-good copy
-	leaders    int // refreshes on their way
-	recent     int // lookups in the last tick
-	hottest    int // of those, for the hottest key
-	offered    int // lookups in the tick before,
-	offeredHot int // and of those for the hottest key
+	failures   int     // lookups that a full node did not answer
+	stales     int     // lookups answered with a last-good copy
+	leaders    int     // refreshes on their way
+	recent     int     // lookups in the last tick
+	hottest    int     // of those, for the hottest key
+	offered    int     // lookups in the tick before,
+	offeredHot int     // and of those for the hottest key
+	full       float64 // part of the lookups at the node of the hottest key that it does not answer
 	generation int
 	groups     [groupCount]*group
+}
+
+// place says which group is meant: the index of its cell, and its rank there.
+type place struct{ cell, rank uint8 }
+
+// at finds a group and its cell.
+func (m *model) at(p place) (*cell, *group) {
+	c := m.cells[p.cell]
+	return c, c.groups[p.rank]
 }
 
 // group is the keys of one popularity in one cell, and the reads that wait for them.
 type group struct {
 	*pool
+	place        place
 	rank         int // its index
 	unread       int // warm keys that only processes of the version before can read
 	outdated     int // warm keys that an edit has overtaken unnoticed
@@ -174,18 +185,19 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 	m.reschedule()
 	shares := groupShares(p, m.popular)
 	for i, c := range p.Cells {
-		m.cells[i] = m.newCell(c, shares)
+		m.cells[i] = m.newCell(i, c, shares)
 	}
 	return m
 }
 
-func (m *model) newCell(c cellParams, shares [groupCount]float64) *cell {
+func (m *model) newCell(index int, c cellParams, shares [groupCount]float64) *cell {
 	n := &cell{name: c.Name, generation: 1}
 	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
 		reads := float64(m.p.ReadsPerSecond*c.Percent) / 100 * shares[i]
 		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.random)
 		n.groups[i] = &group{
 			pool:      pool,
+			place:     place{uint8(index), uint8(i)},
 			rank:      i,
 			followers: make([]int, ticksPerSecond*maxFollowSeconds),
 			retries:   newRetries(m.p),

@@ -11,9 +11,10 @@ import (
 // this key and for the others on that node.
 
 // beginTick starts to count a tick's lookups.
-func (c *cell) beginTick() {
+func (m *model) beginTick(c *cell) {
 	c.offered, c.offeredHot = c.recent, c.hottest
 	c.recent, c.hottest = 0, 0
+	c.full = m.fullPart(c)
 }
 
 // load counts lookups that reach the cell.
@@ -50,18 +51,26 @@ func (m *model) perCell() float64 {
 	return min(float64(m.p.Nodes), max(1, m.spread/cellCount))
 }
 
+// fullPart is the part of the lookups at that node that are more than it answers.
+func (m *model) fullPart(c *cell) float64 {
+	load := m.nodeLoad(c)
+	if load <= float64(m.p.NodeSpeed) {
+		return 0
+	}
+	return 1 - float64(m.p.NodeSpeed)/load
+}
+
 // overflow is how many of n lookups find their node full and get no answer. They
 // count as a load of the cell, for the node is asked.
 func (m *model) overflow(c *cell, g *group, n int, local float64) int {
-	load := m.nodeLoad(c)
-	if load <= float64(m.p.NodeSpeed) {
+	if c.full == 0 {
 		return 0
 	}
 	reach := 1.0
 	if g.rank > 0 {
 		reach = m.nodes.shares[m.nodes.order[0]]
 	}
-	full := g.fullPart.split(n, reach*(1-local)*(1-float64(m.p.NodeSpeed)/load))
+	full := g.fullPart.split(n, reach*(1-local)*c.full)
 	c.failures += full
 	c.load(g, full)
 	m.goPast(g, full, failed)

@@ -14,10 +14,10 @@ const (
 
 // batch is attempts of one kind for one group of one cell that entered together.
 type batch struct {
-	kind        kind
-	cell, group int
-	n           int
-	readers     int // of the n, those with a read waiting for them; never more than n
+	kind    kind
+	of      place
+	n       int
+	readers int // of the n, those with a read waiting for them; never more than n
 }
 
 // part takes k attempts out of the batch, with their share of the readers.
@@ -199,7 +199,7 @@ func (o *origin) patience(k kind) int {
 
 // serviceTicks is how long an attempt takes when nothing is in its way.
 func (o *origin) serviceTicks(b batch) int {
-	if b.group == 0 && b.kind != background && b.kind != startup {
+	if b.of.rank == 0 && b.kind != background && b.kind != startup {
 		return ticks(o.p.LaunchService)
 	}
 	return ticks(o.p.Service)

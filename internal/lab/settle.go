@@ -9,8 +9,7 @@ func (m *model) complete(b batch, age int) {
 	if b.kind == background || b.kind == startup {
 		return
 	}
-	c := m.cells[b.cell]
-	g := c.groups[b.group]
+	c, g := m.at(b.of)
 	m.end(fresh, b.readers)
 	switch b.kind {
 	case coldRefresh:
@@ -111,8 +110,7 @@ func (m *model) giveUp(b batch, age int) {
 	if b.kind == background || b.kind == startup {
 		return
 	}
-	c := m.cells[b.cell]
-	g := c.groups[b.group]
+	c, g := m.at(b.of)
 	switch b.kind {
 	case coldRefresh:
 		g.coldLeaders -= b.n
