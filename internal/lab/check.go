@@ -88,6 +88,21 @@ func (m *model) checkCells() error {
 	return nil
 }
 
+// inRings counts the reads that wait; who says that none does is believed, for the
+// rings are long.
+func (r *retries) inRings() int {
+	n := 0
+	for _, ring := range r.rings {
+		if r.waiting == 0 {
+			break
+		}
+		for _, waiting := range ring {
+			n += waiting
+		}
+	}
+	return n
+}
+
 func (g *group) check() error {
 	for _, n := range []int{g.fresh, g.early.old, g.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.coldLeaders, g.earlyLeaders, g.fetching, g.following, g.retries.waiting} {
 		if n < 0 {
@@ -102,6 +117,9 @@ func (g *group) check() error {
 	}
 	if g.revoked < 0 || g.revoked > g.coldLeaders+g.earlyLeaders {
 		return fmt.Errorf("%d leases revoked of %d", g.revoked, g.coldLeaders+g.earlyLeaders)
+	}
+	if waiting := g.retries.inRings(); waiting != g.retries.waiting {
+		return fmt.Errorf("%d reads wait for another try, but %d are counted", waiting, g.retries.waiting)
 	}
 	following := 0
 	for _, n := range g.followers {

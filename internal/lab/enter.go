@@ -101,11 +101,25 @@ func (e *entrance) leaders(c *cell, g *group) {
 	}
 }
 
-// join makes reads wait for a leader.
+// join makes reads wait for a leader, as many as may.
 func (m *model) join(g *group, n int) {
+	n -= m.refuseFollowers(g, n)
 	g.followers[m.tick%len(g.followers)] += n
 	g.following += n
 	m.joined += n
+}
+
+// refuseFollowers is how many of n reads may not follow, for enough wait for each
+// leader already. The bound says how many reads a stalled leader holds up.
+func (m *model) refuseFollowers(g *group, n int) int {
+	if n == 0 || m.orders.boundless >= 1 {
+		return 0
+	}
+	places := int(m.orders.perLeader*float64(g.coldLeaders)) - g.following
+	over := g.crowdPart.split(n-min(n, max(0, places)), 1-m.orders.boundless)
+	m.crowded += over
+	m.fail(g, over, rejected)
+	return over
 }
 
 // past lets the reads of a group that go past the cache ask.

@@ -120,9 +120,12 @@ func (p *page) leaders(m *model) {
 		f.count(&c.leaders, "cell", c.name)
 	}
 	p.histogram("catalog_refresh_leader_seconds", "How long refresh leaders took, answered or not.").observe(&m.refreshTimes)
-	p.counter("catalog_coalesced_followers_total", "Reads that followed a leader: served its value, refused at their deadline, or sent to the origin there.").
-		count(&m.served, "result", "served").count(&m.timedOut, "result", "timeout").count(&m.released, "result", "released")
+	p.counter("catalog_coalesced_followers_total", "Reads that followed a leader: served its value, refused at their deadline, sent to the origin there, or refused at once because too many follow.").
+		count(&m.served, "result", "served").count(&m.timedOut, "result", "timeout").count(&m.released, "result", "released").
+		count(&m.crowded, "result", "crowded")
 	p.gauge("catalog_retry_waiters", "Reads that wait for another try.").add(func() float64 { return float64(m.retrying()) })
+	p.counter("catalog_retry_hints_total", "Refused reads that try again, by what they make of their hint.").
+		count(&m.hints[obeyed], "result", "obeyed").count(&m.hints[ignored], "result", "ignored")
 }
 
 func (m *model) retrying() int {

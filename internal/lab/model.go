@@ -52,6 +52,8 @@ type model struct {
 	served    int    // followers that got their leader's value
 	timedOut  int    // followers that were refused at their deadline
 	released  int    // followers that went to the origin at their deadline
+	crowded   int    // reads that were refused because enough follow each leader
+	hints     [2]int // refused reads that obeyed their hint, or ignored it
 	removed   [2]int // invalidated keys, single and bulk
 	refused   int    // lookups that found a format they could not read
 	unfilled  int    // fills that came with a revoked lease
@@ -144,7 +146,7 @@ type group struct {
 	usablePart, bypassPart, edgePart, readerPart, answerPart carry
 	violatePart, refusedPart, dropPart, unreadPart           carry
 	outdatedPart, unmarkedPart, fullPart, admittedPart       carry
-	revokedPart                                              carry
+	revokedPart, crowdPart, hintPart                         carry
 
 	turn turn
 }

@@ -28,10 +28,14 @@ type orders struct {
 	unlimited float64 // share of the processes that know no admission limit
 	bypass    float64 // share of the processes that go to the origin on a cache error
 	retries   float64 // retries per read, 0 to 1
+	hint      float64 // seconds after which refused clients are told to come back
+	spread    float64 // part of the hint by which it differs
 	stale     float64 // seconds
 	perCell   float64 // leaders
 	perRegion float64 // leaders
 	followers float64 // seconds
+	perLeader float64 // followers of one leader
+	boundless float64 // share of the processes that know no bound of followers
 	local     float64 // seconds
 	jobs      float64 // share of the background jobs that run
 	bulk      float64 // share of the processes that let a bulk invalidation through
@@ -52,10 +56,13 @@ func absent(p *params) map[string]string {
 		"origin.admission":     controls.Unlimited,
 		"origin.bypass":        controls.On,
 		"retries.budget":       "10",
+		"retries.hint":         "0",
+		"retries.jitter":       "50",
 		"stale.product-detail": controls.FormatNumber(p.SteadyStale.Seconds()),
 		"leaders.cell":         "400",
 		"leaders.region":       "1600",
 		"followers.deadline":   "0.8",
+		"followers.max":        controls.Unlimited,
 		"local.ttl":            "0",
 		"jobs.background":      controls.On,
 		"invalidations.bulk":   controls.On,
@@ -146,10 +153,13 @@ func read(s sheet) orders {
 		admission: number("origin.admission"),
 		bypass:    share("origin.bypass"),
 		retries:   number("retries.budget") / 100,
+		hint:      number("retries.hint"),
+		spread:    min(1, number("retries.jitter")/100),
 		stale:     number("stale.product-detail"),
 		perCell:   number("leaders.cell"),
 		perRegion: number("leaders.region"),
 		followers: number("followers.deadline"),
+		perLeader: number("followers.max"),
 		local:     number("local.ttl"),
 		jobs:      share("jobs.background"),
 		bulk:      share("invalidations.bulk"),
@@ -162,6 +172,9 @@ func read(s sheet) orders {
 	}
 	if math.IsInf(o.admission, 1) {
 		o.admission, o.unlimited = 0, 1
+	}
+	if math.IsInf(o.perLeader, 1) {
+		o.perLeader, o.boundless = 0, 1
 	}
 	bucket, _ := s.Choice("prewarm.bucket", depths...)
 	o.depth = depthOf(bucket)
@@ -189,10 +202,14 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.unlimited += weight * other.unlimited
 	o.bypass += weight * other.bypass
 	o.retries += weight * other.retries
+	o.hint += weight * other.hint
+	o.spread += weight * other.spread
 	o.stale += weight * other.stale
 	o.perCell += weight * other.perCell
 	o.perRegion += weight * other.perRegion
 	o.followers += weight * other.followers
+	o.perLeader += weight * other.perLeader
+	o.boundless += weight * other.boundless
 	o.local += weight * other.local
 	o.jobs += weight * other.jobs
 	o.bulk += weight * other.bulk
@@ -324,6 +341,9 @@ func (defaults) Version() int64 { return 0 }
 // staleWindow is the age in whole seconds up to which a copy may be served.
 func (o *orders) staleWindow() int { return int(o.stale) }
 
-func (o *orders) followerTicks() int {
-	return int(math.Ceil(o.followers * float64(time.Second) / float64(tickLength)))
+func (o *orders) followerTicks() int { return inTicks(o.followers) }
+
+// inTicks is so many seconds in ticks, rounded up.
+func inTicks(seconds float64) int {
+	return int(math.Ceil(seconds * float64(time.Second) / float64(tickLength)))
 }

@@ -63,6 +63,8 @@ type params struct {
 
 	RetryDelay    time.Duration `source:"assumed" note:"wait before a failed read tries again"`
 	Tries         int           `unit:"tries" source:"assumed" note:"of one read, as far as the retry budget goes"`
+	HintAtMost    time.Duration `source:"assumed" note:"a hint when to come back is never longer"`
+	HintIgnored   float64       `unit:"ratio" source:"assumed" note:"of the refused clients, those that come back after RetryDelay whatever they are told"`
 	Background    int           `unit:"attempts/s" source:"assumed" note:"background jobs' work at the origin"`
 	PrewarmYields time.Duration `source:"assumed" note:"prewarm pauses while an attempt waits longer"`
 	Invalidations int           `unit:"keys/s" source:"assumed" note:"single invalidations by edits"`
@@ -137,6 +139,8 @@ var catalog = params{
 
 	RetryDelay:    500 * time.Millisecond,
 	Tries:         3,
+	HintAtMost:    10 * time.Second,
+	HintIgnored:   0.1,
 	Background:    240,
 	PrewarmYields: 100 * time.Millisecond,
 	Invalidations: 20,

@@ -2,7 +2,7 @@ package lab
 
 // retries are the reads of a group that wait for another try, by how many they have had.
 type retries struct {
-	rings   [][]int // by tries so far less one, then by tick of failing
+	rings   [][]int // by tries so far less one, then by tick of coming back
 	waiting int
 	shares  []float64 // of the reads that looked up last, by tries before
 	parts   []carry
@@ -12,7 +12,7 @@ func newRetries(p *params) retries {
 	r := retries{shares: make([]float64, p.Tries), parts: make([]carry, p.Tries)}
 	r.shares[0] = 1
 	for range p.Tries - 1 {
-		r.rings = append(r.rings, make([]int, ticks(p.RetryDelay)+1))
+		r.rings = append(r.rings, make([]int, 2*ticks(p.HintAtMost)+1))
 	}
 	return r
 }
@@ -36,12 +36,45 @@ func (m *model) fail(g *group, n int, how outcome) {
 		left -= k
 		k = min(k, int(m.retryTokens))
 		m.retryTokens -= float64(k)
-		ring := r.rings[tried]
-		ring[m.tick%len(ring)] += k
+		m.comeBack(g, r.rings[tried], k, how)
 		r.waiting += k
 		n -= k
 	}
 	m.end(how, n)
+}
+
+// comeBack lets n reads try again: after RetryDelay, or when the hint that came
+// with a refusal says, as far as clients obey it.
+func (m *model) comeBack(g *group, ring []int, n int, how outcome) {
+	if how == rejected && m.orders.hint > 0 {
+		obeying := g.hintPart.split(n, 1-m.p.HintIgnored)
+		m.hints[obeyed] += obeying
+		m.hints[ignored] += n - obeying
+		m.scatter(ring, obeying)
+		n -= obeying
+	}
+	ring[(m.tick+ticks(m.p.RetryDelay))%len(ring)] += n
+}
+
+const (
+	obeyed = iota
+	ignored
+)
+
+// scatter lets n reads come back at their hint or up to its jitter later, evenly.
+// Without jitter, those that were refused together come back together.
+func (m *model) scatter(ring []int, n int) {
+	first := m.tick + m.orders.hintTicks(m.p)
+	width := max(1, int(m.orders.spread*float64(first-m.tick)))
+	phase := m.random(width)
+	for i := range width {
+		ring[(first+i)%len(ring)] += (n*(i+1)+phase)/width - (n*i+phase)/width
+	}
+}
+
+// hintTicks is how long clients are told to stay away.
+func (o *orders) hintTicks(p *params) int {
+	return max(1, min(inTicks(o.hint), ticks(p.HintAtMost)))
 }
 
 // addRetryTokens fills the budget: a share of the reads, not saved up.
@@ -62,7 +95,7 @@ func (m *model) dueRetries(g *group, n int) int {
 	due := 0
 	r.shares[0] = float64(n)
 	for i, ring := range r.rings {
-		slot := &ring[(m.tick+1)%len(ring)]
+		slot := &ring[m.tick%len(ring)]
 		r.shares[i+1] = float64(*slot)
 		due += *slot
 		*slot = 0
