@@ -28,9 +28,7 @@ func TestCommandsThatCanBePasted(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := newProgram(strings.NewReader(""), &out, &out, surroundings{getenv: func(name string) string {
-				return map[string]string{"REWARM_LOG_FILE": "", "REWARM_SET": "cell=cell-a"}[name]
-			}})
+			p := newProgram(strings.NewReader(""), &out, &out, madeUp(map[string]string{"REWARM_LOG_FILE": "", "REWARM_SET": "cell=cell-a"}))
 			if code := p.run(append([]string{"version"}, test.args...)); code != 0 {
 				t.Fatal(out.String())
 			}

@@ -24,19 +24,25 @@ type program struct {
 	closers  []func() error
 }
 
-// surroundings is what a process learns about where it runs. Tests put their own.
+// surroundings is what a process learns about where it runs, and all that makes the log
+// of one walk on the lab differ from that of another. Tests put their own.
 type surroundings struct {
-	getenv func(string) string
-	host   string
-	user   string
-	pid    int
-	random io.Reader
+	getenv  func(string) string
+	host    string
+	user    string
+	pid     int
+	version string
+	clock   clock
+	random  io.Reader // makes the ends of runs' ids
 	// interrupts gives the signals that stop a walk, by name, and a way to stop watching.
 	interrupts func() (<-chan string, func())
 }
 
 func thisMachine() surroundings {
-	return surroundings{getenv: os.Getenv, host: hostName(), user: userName(), pid: os.Getpid(), random: rand.Reader, interrupts: interrupts}
+	return surroundings{
+		getenv: os.Getenv, host: hostName(), user: userName(), pid: os.Getpid(), version: thisBuild().Version,
+		clock: wallClock{}, random: rand.Reader, interrupts: interrupts,
+	}
 }
 
 func hostName() string {
@@ -67,7 +73,7 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer, where surroundings) *
 		out:   printableWriter{stdout},
 		err:   printableWriter{stderr},
 		where: where,
-		clock: wallClock{},
+		clock: where.clock,
 		log:   slog.New(slog.DiscardHandler),
 	}
 }

@@ -14,10 +14,9 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 	server := miniredis.RunT(t)
 	server.RequireAuth("s3cr3t")
 	var out, errs bytes.Buffer
-	p := newProgram(strings.NewReader(""), &out, &errs, surroundings{
-		getenv: func(string) string { return "" }, host: "desk", user: "ana", random: strings.NewReader("ab"),
-		interrupts: func() (<-chan string, func()) { return nil, func() {} },
-	})
+	where := madeUp(nil)
+	where.clock = wallClock{}
+	p := newProgram(strings.NewReader(""), &out, &errs, where)
 	code := p.run([]string{"run", bundledBook, "--prometheus", "http://127.0.0.1:1", "--redis", "redis://" + server.Addr(), "--state-dir", t.TempDir()})
 	said := errs.String()
 	if exitCode(code) != exitError || strings.Count(said, "rewarm: error: ") != 1 || strings.Contains(said, "warning: ") {

@@ -40,7 +40,7 @@ func TestRunsThatCannotBeFolded(t *testing.T) {
 	logOf(t, state, "20261129T100805Z-book-0005", []string{steps.KindBegun}, begun)
 
 	var out, errs bytes.Buffer
-	p := newProgram(strings.NewReader(""), &out, &errs, surroundings{getenv: func(string) string { return "" }})
+	p := newProgram(strings.NewReader(""), &out, &errs, madeUp(nil))
 	if code := p.run([]string{"runs", "--state-dir", state}); exitCode(code) != exitError || errs.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}

@@ -16,11 +16,9 @@ func runHere(t *testing.T, dir string, args ...string) (code exitCode, stdout, s
 	t.Helper()
 	env := map[string]string{"XDG_STATE_HOME": filepath.Join(dir, "state"), "XDG_CONFIG_HOME": filepath.Join(dir, "config")}
 	var out, errs bytes.Buffer
-	p := newProgram(strings.NewReader(""), &out, &errs, surroundings{
-		getenv: func(name string) string { return env[name] },
-		host:   "desk", user: "ana", pid: 42, random: bytes.NewReader([]byte{0x7f, 0x3a}),
-		interrupts: func() (<-chan string, func()) { return nil, func() {} },
-	})
+	where := madeUp(env)
+	where.clock = wallClock{}
+	p := newProgram(strings.NewReader(""), &out, &errs, where)
 	code = exitCode(p.run(args))
 	return code, out.String(), errs.String()
 }

@@ -17,7 +17,7 @@ func sizeOutput(t *testing.T, command string) string {
 	t.Helper()
 	var out, diagnostics bytes.Buffer
 	args := strings.Fields(strings.TrimPrefix(command, "rewarm "))
-	where := surroundings{getenv: func(string) string { return "" }}
+	where := madeUp(nil)
 	if code := newProgram(nil, &out, &diagnostics, where).run(args); code != int(exitDone) && code != int(exitHeld) {
 		t.Fatalf("%s exits %d: %s", command, code, &diagnostics)
 	}

@@ -149,50 +149,6 @@ func compareGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// frozenClock stands still: the lab has its own time, and ids are made from this one.
-type frozenClock struct{ wallClock }
-
-func (frozenClock) Now() time.Time { return time.Date(2026, 11, 29, 10, 8, 1, 0, time.UTC) }
-
-var _ clock = frozenClock{}
-
-// demoHere plays the demo in this process with everything made up that could differ.
-func demoHere(t *testing.T, dir string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	p := newProgram(strings.NewReader(""), &out, &errs, surroundings{
-		getenv: func(string) string { return "" }, host: "desk", user: "ana", pid: 42,
-		random:     bytes.NewReader([]byte{0x7f, 0x3a}),
-		interrupts: func() (<-chan string, func()) { return nil, func() {} },
-	})
-	p.clock = frozenClock{}
-	if code := p.run([]string{"demo", "--plain", "--state-dir", dir}); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	return strings.ReplaceAll(out.String(), dir, "DIR")
-}
-
-// TestDemoIsTheSameTwice: one seed gives one walk, to the byte, on the screen and in
-// the log.
-func TestDemoIsTheSameTwice(t *testing.T) {
-	first, second := t.TempDir(), t.TempDir()
-	if diff := cmp.Diff(demoHere(t, first), demoHere(t, second)); diff != "" {
-		t.Errorf("the screen differs:\n%s", diff)
-	}
-	const log = "runs/20261129T100801Z-hot-key-collapse-7f3a/audit.jsonl"
-	a, err := os.ReadFile(filepath.Join(first, log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(second, log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(a, b) {
-		t.Error("the logs differ")
-	}
-}
-
 // TestDemoWalksNineStages holds the demo's shape, whatever the lab's figures are: all
 // stages in their order, protections first, one line an event, the recovery at the end.
 func TestDemoWalksNineStages(t *testing.T) {

@@ -196,7 +196,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
-		Version: thisBuild().Version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab,
+		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab,
 	}
 }
 
