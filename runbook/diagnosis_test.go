@@ -63,7 +63,7 @@ modes:
 
 func TestRulesAreStrict(t *testing.T) {
 	for _, c := range []struct{ replace, with, want string }{
-		{"kind: Diagnosis", "kind: Runbook", `rules.yaml:2:7: kind "Runbook" is not known (write kind: Diagnosis)`},
+		{"kind: Diagnosis", "kind: Runbook", `rules.yaml:2:7: kind "Runbook" where Diagnosis is expected (write kind: Diagnosis)`},
 		{"  cell-loss:", "  cell-lost:", `rules.yaml:11:3: a mode cannot be "cell-lost"`},
 		{"probe: age,", "probe: ages,", `rules.yaml:12:45: probe ages is not declared`},
 		{"500ms", "500", ``},

@@ -94,7 +94,7 @@ func (d *decoder) header(root *node, kind string) bool {
 	for _, e := range root.entries {
 		want, isHeader := map[string]string{"apiVersion": apiVersion, "kind": kind}[e.key]
 		if isHeader && e.value.shape == scalar && e.value.text != want {
-			d.fail(e.value.pos, "write "+e.key+": "+want, "%s %s is not known", e.key, quote(e.value.text))
+			d.fail(e.value.pos, "write "+e.key+": "+want, "%s %s where %s is expected", e.key, quote(e.value.text), want)
 			good = false
 		} else if isHeader && e.value.shape != scalar && e.value.shape != null {
 			d.wrongShape(e.value, e.key, scalar)

@@ -72,12 +72,17 @@ func bundledBooks() []string {
 	return names
 }
 
-// openBook reads and parses a runbook with the parameters of --set.
+// openBook reads and parses a runbook.
 func (p *program) openBook(name string) (*runbook.Document, error) {
 	file, source, err := readBook(name)
 	if err != nil {
 		return nil, err
 	}
+	return p.parseBook(file, source)
+}
+
+// parseBook parses a runbook with the parameters of --set.
+func (p *program) parseBook(file string, source []byte) (*runbook.Document, error) {
 	parameters, err := p.settings.parameters()
 	if err != nil {
 		return nil, err

@@ -109,14 +109,20 @@ func (asked diagnosing) check() error {
 // rulesDir is where rules of diagnosis stand among the templates.
 const rulesDir = "diagnosis"
 
-// openRules reads the bundled rules and then those of files.
-func openRules(doc *runbook.Document, files []string) (*runbook.Diagnosis, error) {
+// bundledRules are the rules that every diagnosis begins with.
+func bundledRules() (runbook.RuleFile, error) {
 	bundled := path.Join(rulesDir, "catalog.yaml")
 	source, err := templates.Files.ReadFile(bundled)
+	return runbook.RuleFile{Name: path.Join("templates", bundled), Source: source}, err
+}
+
+// openRules reads the bundled rules and then those of files.
+func openRules(doc *runbook.Document, files []string) (*runbook.Diagnosis, error) {
+	bundled, err := bundledRules()
 	if err != nil {
 		return nil, err
 	}
-	list := []runbook.RuleFile{{Name: path.Join("templates", bundled), Source: source}}
+	list := []runbook.RuleFile{bundled}
 	for _, file := range files {
 		source, err := readFile(file)
 		if err != nil {

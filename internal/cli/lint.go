@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -16,10 +17,14 @@ func (p *program) lintCommand() *cobra.Command {
 		Short: "Say whether runbooks are valid, and wise",
 		Long: `Reads runbooks and says everything that is wrong at once: what makes them invalid
 (exit 2), and what is unwise in a collapse (exit 3). A finding can be waived in the
-file, with a reason.`,
+file, with a reason.
+
+It also reads rules of diagnosis and scenarios, by the kind that a file names, and says
+what makes them invalid. Rules stand on the bundled ones, and on the figures and
+parameters of the runbook before them: write lint BOOK RULES.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("no runbook given"), "write: rewarm lint FILE...")
+				return usage(errors.New("no file given"), "write: rewarm lint FILE...")
 			}
 			return nil
 		},
@@ -32,7 +37,7 @@ type lintFinding struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Rule    string `json:"rule"` // "invalid" for what makes a runbook invalid
+	Rule    string `json:"rule"` // "invalid" for what makes a file invalid
 	Message string `json:"message"`
 	Reason  string `json:"reason,omitempty"`
 	Hint    string `json:"hint,omitempty"`
@@ -42,8 +47,9 @@ type lintFinding struct {
 // lint looks at every file before it ends, whatever the first ones say.
 func (p *program) lint(files []string) error {
 	invalid, findings := false, 0
+	look := linter{p: p, book: &runbook.Document{}}
 	for _, name := range files {
-		list, err := p.lintFile(name)
+		list, err := look.file(name)
 		if err != nil {
 			return err
 		}
@@ -71,21 +77,73 @@ func (p *program) lint(files []string) error {
 
 const ruleInvalid = "invalid"
 
-func (p *program) lintFile(name string) ([]lintFinding, error) {
-	doc, err := p.openBook(name)
-	var problems runbook.Problems
-	if errors.As(err, &problems) {
-		return invalidFindings(problems), nil
-	}
+// linter looks at one file after the other.
+type linter struct {
+	p    *program
+	book *runbook.Document // the last one; empty before the first
+}
+
+// file gives what is to be said about a file of any kind.
+func (l *linter) file(name string) ([]lintFinding, error) {
+	file, source, err := readBook(name)
 	if err != nil {
 		return nil, err
 	}
+	list, err := l.source(file, source)
+	var problems runbook.Problems
+	var mistakes lab.Mistakes
+	switch {
+	case errors.As(err, &problems):
+		return invalidFindings(problems), nil
+	case errors.As(err, &mistakes):
+		return mistakenFindings(mistakes), nil
+	}
+	return list, err
+}
+
+// source reads a file as what it says it is. What says nothing is read as a runbook.
+func (l *linter) source(file string, source []byte) ([]lintFinding, error) {
+	switch runbook.KindOf(source) {
+	case runbook.DiagnosisKind:
+		return nil, checkRules(l.book, runbook.RuleFile{Name: file, Source: source})
+	case lab.ScenarioKind:
+		_, err := lab.ParseScenario(file, source)
+		return nil, err
+	}
+	doc, err := l.p.parseBook(file, source)
+	if err != nil {
+		return nil, err
+	}
+	l.book = doc
+	return unwiseFindings(doc), nil
+}
+
+// checkRules reads rules of diagnosis on top of the bundled ones and of a runbook.
+func checkRules(book *runbook.Document, rules runbook.RuleFile) error {
+	bundled, err := bundledRules()
+	if err != nil {
+		return err
+	}
+	_, problems := runbook.ParseDiagnosis(book, bundled, rules)
+	return problems.Err()
+}
+
+// unwiseFindings are what is unwise in a valid runbook.
+func unwiseFindings(doc *runbook.Document) []lintFinding {
 	var list []lintFinding
 	for _, f := range runbook.Lint(doc) {
 		list = append(list, lintFinding{File: doc.File, Line: f.Pos.Line, Column: f.Pos.Column,
 			Rule: f.Rule, Message: f.Message, Reason: f.Reason, Waived: f.Waived})
 	}
-	return list, nil
+	return list
+}
+
+func mistakenFindings(mistakes lab.Mistakes) []lintFinding {
+	var list []lintFinding
+	for _, m := range mistakes {
+		list = append(list, lintFinding{File: m.File, Line: m.Line, Column: m.Column, Rule: ruleInvalid, Message: m.Message})
+	}
+	return list
 }
 
 func invalidFindings(problems runbook.Problems) []lintFinding {

@@ -14,11 +14,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// scenarioVersion is the apiVersion of scenario files.
-const scenarioVersion = "rewarm/v1"
+// The header of scenario files.
+const (
+	scenarioVersion = "rewarm/v1"
+	ScenarioKind    = "Scenario"
+)
 
-// ParseScenario reads a scenario file. Errors name the file, the line and the
-// column; unknown and missing keys are errors.
+// ParseScenario reads a scenario file; unknown and missing keys are errors. The error
+// is Mistakes, all that could be found.
 func ParseScenario(file string, source []byte) (*Scenario, error) {
 	tree, err := parser.ParseBytes(source, 0)
 	if err != nil {
@@ -26,11 +29,11 @@ func ParseScenario(file string, source []byte) (*Scenario, error) {
 	}
 	d := &scenarioReader{file: file}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
-		return nil, fmt.Errorf("%s:1:1: the file holds no scenario, or more than one", file)
+		return nil, Mistakes{{file, 1, 1, "the file holds no scenario, or more than one"}}
 	}
 	s := d.scenario(tree.Docs[0].Body)
-	if len(d.errs) > 0 {
-		return nil, errors.Join(d.errs...)
+	if len(d.mistakes) > 0 {
+		return nil, d.mistakes.sorted()
 	}
 	return s, nil
 }
@@ -39,20 +42,32 @@ func notYAML(file string, err error) error {
 	var syntax yaml.Error
 	if errors.As(err, &syntax) && syntax.GetToken() != nil {
 		at := syntax.GetToken().Position
-		return fmt.Errorf("%s:%d:%d: not YAML: %q", file, at.Line, at.Column, syntax.GetMessage())
+		return Mistakes{{file, at.Line, at.Column, fmt.Sprintf("not YAML: %q", syntax.GetMessage())}}
 	}
-	return fmt.Errorf("%s:1:1: not YAML: %q", file, err.Error())
+	return Mistakes{{file, 1, 1, fmt.Sprintf("not YAML: %q", err.Error())}}
 }
 
 // scenarioReader collects what is wrong with a file.
 type scenarioReader struct {
-	file string
-	errs []error
+	file     string
+	mistakes Mistakes
 }
 
 func (d *scenarioReader) fail(at *token.Token, format string, args ...any) {
-	place := fmt.Sprintf("%s:%d:%d: ", d.file, at.Position.Line, at.Position.Column)
-	d.errs = append(d.errs, fmt.Errorf(place+format, args...))
+	d.mistakes = append(d.mistakes, Mistake{d.file, at.Position.Line, at.Position.Column, fmt.Sprintf(format, args...)})
+}
+
+// first is where a node begins. A mapping in block style has the token of its first colon.
+func first(n ast.Node) *token.Token {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return first(n.Values[0])
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return n.GetToken()
 }
 
 // entries calls a function for every key of a mapping. Each may stand once.
@@ -103,7 +118,7 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 		case "apiVersion":
 			d.expect(value, scenarioVersion)
 		case "kind":
-			d.expect(value, "Scenario")
+			d.expect(value, ScenarioKind)
 		case "name":
 			s.Name = d.text(value)
 		case "about":
@@ -130,11 +145,11 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 	})
 	for _, key := range scenarioKeys {
 		if !seen[key] && !strings.HasSuffix(key, "?") {
-			d.fail(body.GetToken(), "the scenario lacks the key %s", key)
+			d.fail(first(body), "the scenario lacks the key %s", key)
 		}
 	}
 	if !sorted(s.Events) {
-		d.fail(body.GetToken(), "events stand in the order of their times")
+		d.fail(first(body), "events stand in the order of their times")
 	}
 	return s
 }
@@ -214,19 +229,19 @@ func (d *scenarioReader) event(n ast.Node) Event {
 func (d *scenarioReader) checkEvent(n ast.Node, kind EventKind, seen map[string]bool) {
 	keys, known := eventKeys[kind]
 	if !known {
-		d.fail(n.GetToken(), "event is one of %s, not %q", strings.Join(eventKinds(), ", "), string(kind))
+		d.fail(first(n), "event is one of %s, not %q", strings.Join(eventKinds(), ", "), string(kind))
 		return
 	}
 	delete(seen, "event")
 	for _, key := range append([]string{"at"}, keys...) {
 		name, optional := strings.CutSuffix(key, "?")
 		if !seen[name] && !optional {
-			d.fail(n.GetToken(), "the event %s lacks the key %s", kind, name)
+			d.fail(first(n), "the event %s lacks the key %s", kind, name)
 		}
 		delete(seen, name)
 	}
 	for name := range seen {
-		d.fail(n.GetToken(), "the event %s has no key %q", kind, name)
+		d.fail(first(n), "the event %s has no key %q", kind, name)
 	}
 }
 
