@@ -10,7 +10,10 @@ import (
 )
 
 // Holder is who wants to command.
-type Holder struct{ Run, Actor, Host string }
+type Holder struct {
+	Run, Actor, Host string
+	Fence            int64 // the highest fencing number that the run has had; 0 for a new run
+}
 
 // Lease is the right of a run to flip controls. Run and Fence are both compared
 // at every flip, because a failover can hand a number out twice.
@@ -19,6 +22,10 @@ type Lease struct {
 	Fence int64
 	Since time.Time // server time at which the run first took the command
 	Until time.Time // server time at which others may take it; renewing moves it
+
+	// Version is the highest version of the service's controls that the run has
+	// seen: the next flip gets a higher one, also when Redis has forgotten it.
+	Version int64
 }
 
 // Commanded says who commands instead.
@@ -43,10 +50,12 @@ func (c *Commanded) Error() string {
 
 // Take makes the holder's run the commander and gives it a new fencing number.
 // A run that commands already gets a new number at once; another live one is
-// answered with *Commanded, anything else with *Failure. A Take whose answer did
-// not come can be repeated.
+// answered with *Commanded, anything else with *Failure. The number is higher than
+// any that the holder or Redis knows of. A Take whose answer did not come can be
+// repeated.
 func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
-	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence}, h.Run, h.Actor, h.Host, LeaseTime.Milliseconds())
+	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence, s.keys.Meta},
+		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence)
 	if err != nil {
 		return Lease{}, err
 	}

@@ -235,14 +235,14 @@ func testBytes(t *testing.T, srv testServer) {
 func testOtherRun(t *testing.T, srv testServer) {
 	s := srv.open(t)
 	l := take(t, s, ana)
-	_, err := s.Take(t.Context(), Holder{runB, "ben", "ops-2"})
+	_, err := s.Take(t.Context(), Holder{Run: runB, Actor: "ben", Host: "ops-2"})
 	var c *Commanded
 	if !errors.As(err, &c) || c.Run != runA || c.Actor != "ana" || c.Host != "ops-1" || c.Since.IsZero() {
 		t.Fatalf("take: %v", err)
 	}
 	p := plan(t, s, admission, number(3200))
 	srv.do(t, "hset", "rewarm:{catalog}:commander", "until", "1")
-	take(t, s, Holder{runB, "ben", "ops-2"})
+	take(t, s, Holder{Run: runB, Actor: "ben", Host: "ops-2"})
 	o := wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, CommandLost)
 	if o.Commander.Run != runB {
 		t.Errorf("outcome %+v", o)
@@ -267,7 +267,7 @@ func testFenceAndRun(t *testing.T, srv testServer) {
 	// A failover hands the same number out again, to another run.
 	srv.do(t, "del", "rewarm:{catalog}:commander", "rewarm:{catalog}:fence")
 	for range now.Fence {
-		take(t, s, Holder{runB, "ben", "ops-2"})
+		take(t, s, Holder{Run: runB, Actor: "ben", Host: "ops-2"})
 	}
 	o := wantOutcome(t, s.Apply(t.Context(), now, p, stamp), Refused, CommandLost)
 	if o.Commander.Run != runB {
@@ -343,7 +343,7 @@ func testDrop(t *testing.T, srv testServer) {
 	if !strings.Contains(o.Sentence, "nobody commands") {
 		t.Errorf("sentence %q", o.Sentence)
 	}
-	take(t, s, Holder{runB, "ben", "ops-2"})
+	take(t, s, Holder{Run: runB, Actor: "ben", Host: "ops-2"})
 }
 
 func testSettleDone(t *testing.T, srv testServer) {
@@ -375,7 +375,7 @@ func testSettleLost(t *testing.T, srv testServer) {
 	l := take(t, s, ana)
 	p := plan(t, s, admission, number(3200))
 	srv.do(t, "hset", "rewarm:{catalog}:commander", "until", "1")
-	take(t, s, Holder{runB, "ben", "ops-2"})
+	take(t, s, Holder{Run: runB, Actor: "ben", Host: "ops-2"})
 	wantOutcome(t, s.Settle(t.Context(), l, p), Refused, CommandLost)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // leastRights is what docs/controls.md says a run's user needs.
-const leastRights = "resetkeys ~rewarm:{catalog}:* nocommands +evalsha +eval +hmget +pttl +time +ping +type +hget +incr +set " +
+const leastRights = "resetkeys ~rewarm:{catalog}:* nocommands +evalsha +eval +hmget +hvals +pttl +time +ping +type +hget +incr +set " +
 	"+hset +hdel +persist +xadd +del +expire"
 
 // readerRights is what it says a service's user needs.

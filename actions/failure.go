@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,27 +22,28 @@ type Cause string
 // The causes. Unreachable means that nothing was sent; NoAnswer that something
 // was, and that nobody knows what became of it.
 const (
-	Unreachable  Cause = "unreachable"
-	NoAnswer     Cause = "no-answer"
-	NotRedis     Cause = "not-redis"
-	Moved        Cause = "moved"        // the value is not the one that was planned on
-	CommandLost  Cause = "command-lost" // this run does not command (any more)
-	NotApplied   Cause = "not-applied"  // settled: it was not written and will not be
-	ReadOnly     Cause = "read-only"
-	NoReplicas   Cause = "no-replicas"
-	Loading      Cause = "loading"
-	Busy         Cause = "busy"
-	Misconf      Cause = "misconf"
-	OutOfMemory  Cause = "out-of-memory"
-	NoAuth       Cause = "no-auth"
-	WrongPass    Cause = "wrong-pass"
-	NoPerm       Cause = "no-perm"
-	ClusterDown  Cause = "cluster-down"
-	TryAgain     Cause = "try-again"
-	Redirected   Cause = "redirected" // more MOVED or ASK than make sense
-	WrongType    Cause = "wrong-type"
-	MaxClients   Cause = "max-clients"
-	RefusedOther Cause = "refused" // an answer that this package does not know
+	Unreachable Cause = "unreachable"
+	NoAnswer    Cause = "no-answer"
+	NotRedis    Cause = "not-redis"
+	Moved       Cause = "moved"        // the value is not the one that was planned on
+	CommandLost Cause = "command-lost" // this run does not command (any more)
+	NotApplied  Cause = "not-applied"  // settled: it was not written and will not be
+	ReadOnly    Cause = "read-only"
+	NoReplicas  Cause = "no-replicas"
+	Loading     Cause = "loading"
+	Busy        Cause = "busy"
+	Misconf     Cause = "misconf"
+	OutOfMemory Cause = "out-of-memory"
+	NoAuth      Cause = "no-auth"
+	WrongPass   Cause = "wrong-pass"
+	NoPerm      Cause = "no-perm"
+	ClusterDown Cause = "cluster-down"
+	TryAgain    Cause = "try-again"
+	Redirected  Cause = "redirected" // more MOVED or ASK than make sense
+	WrongType   Cause = "wrong-type"
+	MaxClients  Cause = "max-clients"
+	NoScripts   Cause = "no-scripts" // what answers cannot run scripts
+	NotKnown    Cause = "not-known"  // an error that this package does not know: nobody knows what became of it
 )
 
 // Failure is why Redis was not read or written, in words for a person. Its text
@@ -60,32 +62,60 @@ func (f *Failure) Error() string { return f.Sentence }
 // Unwrap gives the error underneath.
 func (f *Failure) Unwrap() error { return f.err }
 
-// answers are the errors that Redis itself gives, by their code. They say that
-// nothing was done: the scripts read all that they need before they write, and
-// what can be refused is refused at their first write.
-var answers = []struct {
-	code  string
+// refusal is an error that Redis itself gives, and what it means for a person.
+// All of them say for certain that nothing was done: the scripts read all that
+// they need before they write, what can be refused is refused at their first
+// write, and the value is written last.
+type refusal struct {
+	code  string // the first word of the error
 	cause Cause
 	text  string
 	hint  string
-	retry time.Duration
-}{
-	{"OOM", OutOfMemory, "is out of memory and refuses writes", "free memory, raise maxmemory, or give the controls a redis of their own", 2 * time.Second},
-	{"MISCONF", Misconf, "refuses writes because it cannot save its snapshots", "see its log for why the disk fails; CONFIG SET stop-writes-on-bgsave-error no lets it write meanwhile, which is yours to decide", 0},
-	{"READONLY", ReadOnly, "is a replica and refuses writes", "give the address of the master, or the sentinels with ?master_name=; after a failover it may take a moment", time.Second},
-	{"NOREPLICAS", NoReplicas, "refuses writes while too few replicas follow it", "wait for the replicas; min-replicas-to-write says how many it wants", time.Second},
-	{"LOADING", Loading, "is loading its data set after a start", "wait; nothing is wrong with the run", time.Second},
-	{"MASTERDOWN", ReadOnly, "is a replica that has lost its master", "give the address of the master", time.Second},
-	{"BUSY", Busy, "is busy with a script that does not end", "SCRIPT KILL ends that script, if it has written nothing", time.Second},
-	{"NOAUTH", NoAuth, "wants a password", "give user and password in the URL, or a password_file in --redis-config", 0},
-	{"WRONGPASS", WrongPass, "does not accept this user and password", "see the password, and with ACL LIST whether the user is on", 0},
-	{"NOPERM", NoPerm, "does not let this user do that", "docs/controls.md lists the commands and keys that an ACL must allow", 0},
-	{"CLUSTERDOWN", ClusterDown, "belongs to a cluster that is down", "see CLUSTER INFO on any node", time.Second},
-	{"TRYAGAIN", TryAgain, "is moving these keys to another node right now", "wait for the move to end", time.Second},
-	{"MOVED", Redirected, "sends us from node to node without an end", "see CLUSTER NODES: the nodes do not agree on who has the slot", time.Second},
-	{"ASK", Redirected, "sends us from node to node without an end", "see CLUSTER NODES: the nodes do not agree on who has the slot", time.Second},
-	{"WRONGTYPE", WrongType, "holds something else under one of the keys", "see TYPE of the service's keys, and rename what does not belong there", 0},
-	{"DENIED", NoAuth, "is in protected mode and speaks to its own machine only", "give it a password, or bind it to the address it shall serve", 0},
+	retry time.Duration // when trying again makes sense without a person; 0 when it does not
+	words []string      // what stands in an error that has another first word
+}
+
+var refusals = []refusal{
+	{code: "OOM", cause: OutOfMemory, text: "is out of memory and refuses writes",
+		hint:  "free memory, raise maxmemory, or give the controls a redis of their own",
+		retry: 2 * time.Second, words: []string{"command not allowed when used memory"}},
+	{code: "MISCONF", cause: Misconf, text: "refuses writes because it cannot save its data",
+		hint: "see its log for why the disk fails; CONFIG SET stop-writes-on-bgsave-error no lets it write meanwhile, which is yours to decide"},
+	{code: "READONLY", cause: ReadOnly, text: "is a replica and refuses writes",
+		hint: "give the address of the master, or the sentinels with ?master_name=; after a failover it may take a moment", retry: time.Second},
+	{code: "NOREPLICAS", cause: NoReplicas, text: "refuses writes while too few replicas follow it",
+		hint: "wait for the replicas; min-replicas-to-write says how many it wants", retry: time.Second},
+	{code: "LOADING", cause: Loading, text: "is loading its data set after a start",
+		hint: "wait; nothing is wrong with the run", retry: time.Second},
+	{code: "MASTERDOWN", cause: ReadOnly, text: "is a replica that has lost its master",
+		hint: "give the address of the master", retry: time.Second},
+	{code: "BUSY", cause: Busy, text: "is busy with a script that does not end",
+		hint: "SCRIPT KILL ends that script, if it has written nothing", retry: time.Second},
+	{code: "NOAUTH", cause: NoAuth, text: "wants a password",
+		hint: "give user and password in the URL, or a password_file in --redis-config"},
+	{code: "WRONGPASS", cause: WrongPass, text: "does not accept this user and password",
+		hint: "see the password, and with ACL LIST whether the user is on"},
+	{code: "NOPERM", cause: NoPerm, text: "does not let this user do that",
+		hint:  "docs/controls.md lists the commands and keys that an ACL must allow",
+		words: []string{"ACL failure in script", "can't run this command"}},
+	{code: "CLUSTERDOWN", cause: ClusterDown, text: "belongs to a cluster that is down",
+		hint: "see CLUSTER INFO on any node", retry: time.Second},
+	{code: "TRYAGAIN", cause: TryAgain, text: "is moving these keys to another node right now",
+		hint: "wait for the move to end", retry: time.Second},
+	{code: "MOVED", cause: Redirected, text: "sends us from node to node without an end",
+		hint: "see CLUSTER NODES: the nodes do not agree on who has the slot", retry: time.Second},
+	{code: "ASK", cause: Redirected, text: "sends us from node to node without an end",
+		hint: "see CLUSTER NODES: the nodes do not agree on who has the slot", retry: time.Second},
+	{code: "WRONGTYPE", cause: WrongType, text: "holds something else under one of the keys",
+		hint: "see TYPE of the service's keys, and rename what does not belong there"},
+	{code: "DENIED", cause: NoAuth, text: "is in protected mode and speaks to its own machine only",
+		hint: "give it a password, or bind it to the address it shall serve"},
+	{code: "NOSCRIPT", cause: NoScripts, text: "does not run a script that it was just sent whole",
+		hint: "what stands between here and redis must pass EVAL on", words: []string{"unknown command"}},
+	{code: "UNKILLABLE", cause: Busy, text: "is busy with a script that has written and does not end",
+		hint: "only its end or SHUTDOWN NOSAVE ends that script", retry: 2 * time.Second},
+	{cause: MaxClients, text: "has reached its highest number of clients",
+		hint: "see CLIENT LIST, and maxclients", retry: time.Second, words: []string{"max number of clients"}},
 }
 
 // fail explains what came of asking a server.
@@ -110,42 +140,34 @@ func fail(target string, err error) *Failure {
 	}
 }
 
+// failAnswer explains an error that a server has answered with. One that is none
+// of Redis' own may come from something in between, which does not know itself
+// whether Redis has done it.
 func failAnswer(target string, answer redis.Error) *Failure {
 	text := answer.Error()
-	f := &Failure{
-		Cause:    RefusedOther,
-		Sentence: fmt.Sprintf("redis %s refuses: %s", target, printable(text)),
-		err:      answer,
-	}
-	if strings.Contains(text, "max number of clients") {
-		f.Cause, f.Retry = MaxClients, time.Second
-		f.Sentence = fmt.Sprintf("redis %s has reached its highest number of clients", target)
-		f.Hint = "see CLIENT LIST, and maxclients"
-		return f
-	}
-	for _, a := range answers {
-		if hasCode(text, a.code) {
-			f.Cause, f.Hint, f.Retry = a.cause, a.hint, a.retry
-			f.Sentence = fmt.Sprintf("redis %s %s (%s)", target, a.text, plain(clip(text), false))
-			return f
+	for _, r := range refusals {
+		if r.matches(text) {
+			return &Failure{Cause: r.cause, Hint: r.hint, Retry: r.retry, err: answer,
+				Sentence: fmt.Sprintf("redis %s %s (%s)", target, r.text, plain(clip(text), false))}
 		}
 	}
-	return f
+	return &Failure{
+		Cause:    NotKnown,
+		Sentence: fmt.Sprintf("redis %s answers with an error that is not known here: %s", target, printable(text)),
+		Hint:     "see what stands between here and redis, and its log; what became of a write is settled first",
+		Retry:    time.Second,
+		err:      answer,
+	}
 }
 
-// hasCode finds an error's code at the start of an answer or, as older servers
+// matches finds an error's code at the start of an answer or, as older servers
 // put it, after a dash inside the text of a script's error.
-func hasCode(text, code string) bool {
-	if strings.HasPrefix(text, code+" ") || text == code || strings.Contains(text, "-"+code+" ") || strings.Contains(text, ": "+code+" ") {
+func (r refusal) matches(text string) bool {
+	if r.code != "" && (text == r.code || strings.HasPrefix(text, r.code+" ") ||
+		strings.Contains(text, "-"+r.code+" ") || strings.Contains(text, ": "+r.code+" ")) {
 		return true
 	}
-	switch code {
-	case "NOPERM":
-		return strings.Contains(text, "ACL failure in script") || strings.Contains(text, "can't run this command")
-	case "OOM":
-		return strings.Contains(text, "command not allowed when used memory")
-	}
-	return false
+	return slices.ContainsFunc(r.words, func(words string) bool { return strings.Contains(text, words) })
 }
 
 func failUnsent(target string, err error) *Failure {

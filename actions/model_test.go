@@ -19,6 +19,8 @@ type model struct {
 	fence   int64
 	alive   bool
 	version int64
+
+	flipFence int64 // of the latest flip
 }
 
 // TestFlipsAgainstAModel walks two runs that take, lose and regain the command,
@@ -38,13 +40,14 @@ func TestFlipsAgainstAModel(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"take": func(rt *rapid.T) {
 				r := run.Draw(rt, "run")
-				l, err := s.Take(t.Context(), Holder{r, "ana", "h"})
+				known := max(leases[r].Fence, rapid.Int64Range(0, 3).Draw(rt, "known"))
+				l, err := s.Take(t.Context(), Holder{Run: r, Actor: "ana", Host: "h", Fence: known})
 				if free := !m.alive || m.run == r; free != (err == nil) {
 					rt.Fatalf("take by %s while %+v: %v", r, m, err)
 				}
 				if err == nil {
-					if m.run != "" && l.Fence <= m.fence {
-						rt.Fatalf("fence %d after %d", l.Fence, m.fence)
+					if m.run != "" && l.Fence <= m.fence || l.Fence <= max(known, m.flipFence) {
+						rt.Fatalf("fence %d after %d, %d known, %d flipped", l.Fence, m.fence, known, m.flipFence)
 					}
 					leases[r], m.run, m.fence, m.alive = l, r, l.Fence, true
 				}
@@ -54,6 +57,10 @@ func TestFlipsAgainstAModel(t *testing.T) {
 					srv.do(t, "hset", "rewarm:{catalog}:commander", "until", "1")
 					m.alive = false
 				}
+			},
+			"lose the commander": func(*rapid.T) {
+				srv.do(t, "del", "rewarm:{catalog}:commander")
+				m.run, m.fence, m.alive = "", 0, false
 			},
 			"lose the counters": func(*rapid.T) { srv.do(t, "del", "rewarm:{catalog}:fence", "rewarm:{catalog}:version") },
 			"edit": func(rt *rapid.T) {
@@ -78,7 +85,7 @@ func TestFlipsAgainstAModel(t *testing.T) {
 				}
 				p := rapid.SampledFrom(plans).Draw(rt, "plan")
 				l := leases[p.Run]
-				l.Run = p.Run
+				l.Run, l.Version = p.Run, rapid.Int64Range(0, 9).Draw(rt, "seen")
 				m.apply(rt, l, p, s.Apply(t.Context(), l, p, stamp))
 			},
 			"settle": func(rt *rapid.T) {
@@ -121,10 +128,11 @@ func (m *model) apply(t *rapid.T, l Lease, p Plan, o Outcome) {
 			t.Fatalf("after the value has moved: %+v", o)
 		}
 	default:
-		if o.Result != Applied || o.Version <= m.version {
-			t.Fatalf("version %d, then %+v", m.version, o)
+		if o.Result != Applied || o.Version <= max(m.version, l.Version) {
+			t.Fatalf("version %d, %d seen, then %+v", m.version, l.Version, o)
 		}
 		m.raw, m.digest, m.version = p.After, p.Digest(), o.Version
+		m.flipFence = l.Fence
 	}
 }
 

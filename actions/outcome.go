@@ -68,7 +68,7 @@ func outcomeOf(err error) Outcome {
 	}
 	o := Outcome{Result: Refused, Cause: f.Cause, Sentence: f.Sentence, Hint: f.Hint, Retry: f.Retry}
 	switch f.Cause {
-	case NoAnswer:
+	case NoAnswer, NotKnown:
 		o.Result = Unknown
 	case Unreachable, NotRedis:
 		o.Result = NotSent

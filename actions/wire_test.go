@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,47 +105,77 @@ func TestRefusedConnections(t *testing.T) {
 	}
 }
 
+// What Redis refuses was not done, for certain, and each refusal has its sentence,
+// its way out and its patience. An error of somebody in between proves nothing.
 func TestAnswersOfRedis(t *testing.T) {
+	const patient, needsAPerson = true, false
+	unseen := map[string]bool{}
+	for _, r := range refusals {
+		unseen[r.code] = true
+	}
 	for _, c := range []struct {
 		answer string
+		result Result
 		cause  Cause
+		says   string
 		retry  bool
 	}{
-		{"OOM command not allowed when used memory > 'maxmemory'.", OutOfMemory, true},
+		{"OOM command not allowed when used memory > 'maxmemory'.", Refused, OutOfMemory, "out of memory", patient},
 		// https://github.com/redis/redis/issues/8623
-		{"ERR Error running script (call to f_ab): @user_script:3: @user_script: 3: -OOM command not allowed when used memory > 'maxmemory'.", OutOfMemory, true},
+		{"ERR Error running script (call to f_ab): @user_script:3: @user_script: 3: -OOM command not allowed when used memory > 'maxmemory'.", Refused, OutOfMemory, "out of memory", patient},
 		// https://github.com/redis/redis/issues/9913
-		{"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.", Misconf, false},
+		{"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.", Refused, Misconf, "cannot save", needsAPerson},
+		{"MISCONF Errors writing to the AOF file: No space left on device", Refused, Misconf, "cannot save", needsAPerson},
 		// https://github.com/redis/redis-py/issues/460
-		{"READONLY You can't write against a read only replica.", ReadOnly, true},
+		{"READONLY You can't write against a read only replica.", Refused, ReadOnly, "is a replica", patient},
+		{"ERR Error running script (call to f_ab): @user_script:39: @user_script: 39: -READONLY You can't write against a read only replica.", Refused, ReadOnly, "is a replica", patient},
 		// https://github.com/redis/redis/issues/13483
-		{"NOREPLICAS Not enough good replicas to write.", NoReplicas, true},
+		{"NOREPLICAS Not enough good replicas to write.", Refused, NoReplicas, "too few replicas", patient},
 		// https://github.com/redis/go-redis/issues/1131
-		{"LOADING Redis is loading the dataset in memory", Loading, true},
-		{"BUSY Redis is busy running a script.", Busy, true},
-		{"MASTERDOWN Link with MASTER is down", ReadOnly, true},
-		{"NOAUTH Authentication required.", NoAuth, false},
-		{"WRONGPASS invalid username-password pair or user is disabled.", WrongPass, false},
-		{"NOPERM this user has no permissions to run the 'evalsha' command", NoPerm, false},
-		{"ERR ACL failure in script: User op has no permissions to run the 'xadd' command", NoPerm, false},
-		{"CLUSTERDOWN The cluster is down", ClusterDown, true},
-		{"TRYAGAIN Multiple keys request during rehashing of slot", TryAgain, true},
-		{"DENIED Redis is running in protected mode", NoAuth, false},
-		{"ERR max number of clients reached", MaxClients, true},
-		{"ERR weird \x1b[2J thing", RefusedOther, false},
+		{"LOADING Redis is loading the dataset in memory", Refused, Loading, "loading its data", patient},
+		{"BUSY Redis is busy running a script.", Refused, Busy, "busy", patient},
+		{"UNKILLABLE Sorry the script already executed write commands against the dataset.", Refused, Busy, "has written", patient},
+		{"MASTERDOWN Link with MASTER is down", Refused, ReadOnly, "lost its master", patient},
+		{"NOAUTH Authentication required.", Refused, NoAuth, "wants a password", needsAPerson},
+		{"WRONGPASS invalid username-password pair or user is disabled.", Refused, WrongPass, "does not accept", needsAPerson},
+		{"NOPERM this user has no permissions to run the 'evalsha' command", Refused, NoPerm, "does not let this user", needsAPerson},
+		{"ERR ACL failure in script: User op has no permissions to run the 'xadd' command", Refused, NoPerm, "does not let this user", needsAPerson},
+		{"ERR The user executing the script can't run this command or subcommand script: 1a2b, on @user_script:12.", Refused, NoPerm, "does not let this user", needsAPerson},
+		{"CLUSTERDOWN Hash slot not served", Refused, ClusterDown, "cluster that is down", patient},
+		{"TRYAGAIN Multiple keys request during rehashing of slot", Refused, TryAgain, "moving these keys", patient},
+		{"MOVED 3999 a:1", Refused, Redirected, "from node to node", patient},
+		{"ASK 3999 a:1", Refused, Redirected, "from node to node", patient},
+		{"WRONGTYPE Operation against a key holding the wrong kind of value", Refused, WrongType, "something else", needsAPerson},
+		{"DENIED Redis is running in protected mode", Refused, NoAuth, "protected mode", needsAPerson},
+		{"ERR max number of clients reached", Refused, MaxClients, "number of clients", patient},
+		{"NOSCRIPT No matching script. Please use EVAL.", Refused, NoScripts, "does not run a script", needsAPerson},
+		{"ERR unknown command 'EVALSHA', with args beginning with: ", Refused, NoScripts, "does not run a script", needsAPerson},
+		{"ERR weird \x1b[2J thing", Unknown, NotKnown, "not known here", patient},
+		{"ERR upstream failure", Unknown, NotKnown, "not known here", patient},
+		{"OOMPH", Unknown, NotKnown, "not known here", patient},
 	} {
-		n := &node{t: t, answer: only("evalsha", "-"+c.answer+"\r\n")}
+		n := &node{t: t, answer: func(args []string) string {
+			if verb := strings.ToLower(args[0]); verb == "evalsha" || verb == "eval" || verb == "asking" {
+				return "-" + c.answer + "\r\n"
+			}
+			return pass
+		}}
 		s := openStore(t, "redis://a:1", network{"a:1": n}.dial, 0)
-		o := wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, c.cause)
-		if (o.Retry > 0) != c.retry || strings.Contains(o.Sentence, "\x1b") {
+		o := wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), c.result, c.cause)
+		if (o.Retry > 0) != c.retry || strings.Contains(o.Sentence, "\x1b") || !strings.Contains(o.Sentence, c.says) || o.Hint == "" {
 			t.Errorf("%s: %+v", c.answer, o)
 		}
-		if o.Cause != RefusedOther && o.Hint == "" {
-			t.Errorf("%s: no way out", c.answer)
-		}
-		if n.count("evalsha") != 1 {
+		code, _, _ := strings.Cut(c.answer, " ")
+		if n.count("evalsha") != 1 && o.Cause != Redirected {
 			t.Errorf("%s: sent %d times", c.answer, n.count("evalsha"))
 		}
+		delete(unseen, code)
+		if c.cause == MaxClients {
+			delete(unseen, "")
+		}
+	}
+	if len(unseen) > 0 {
+		t.Errorf("no test for %v", unseen)
 	}
 }
 
@@ -235,6 +266,67 @@ func TestADemotedMasterIsLeft(t *testing.T) {
 	if !strings.Contains(o.Sentence, `knows no master named "rewarn"`) {
 		t.Errorf("sentence %q", o.Sentence)
 	}
+}
+
+// sentinelNode answers with the master that is there at the moment.
+func sentinelNode(t *testing.T, master *atomic.Pointer[string]) *node {
+	return &node{t: t, answer: func(args []string) string {
+		if !strings.EqualFold(args[0], "sentinel") {
+			return pass
+		}
+		host, port, _ := net.SplitHostPort(*master.Load())
+		return words(host, port)
+	}}
+}
+
+// A master that was replaced takes writes until it learns of it, and loses them all.
+// https://github.com/redis/redis/issues/6062
+func TestAReplacedMasterIsLeftBeforeItKnows(t *testing.T) {
+	var master atomic.Pointer[string]
+	master.Store(ptr("a:1"))
+	answers := func(args []string) string {
+		switch strings.ToLower(args[0]) {
+		case "evalsha":
+			return words("moved", "7", "0", "")
+		case "hmget":
+			return "*1\r\n$-1\r\n"
+		case "pttl":
+			return ":-1\r\n"
+		case "time":
+			return words("1700000000", "0")
+		}
+		return pass
+	}
+	a, b := &node{t: t, answer: answers}, &node{t: t, answer: answers}
+	s := openStore(t, "redis://s:1?master_name=rewarm", network{"s:1": sentinelNode(t, &master), "a:1": a, "b:1": b}.dial, 0)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+	read(t, s, admission)
+	master.Store(ptr("b:1"))
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+	read(t, s, admission)
+	if a.count("evalsha") != 1 || b.count("evalsha") != 1 || a.count("hmget") != 2 || b.count("hmget") != 2 {
+		t.Errorf("the old master has seen %v, the new one %v", a.seen, b.seen)
+	}
+}
+
+// Sentinels that are away keep nobody from a master that is there.
+func TestABrakeDoesNotWaitForSentinels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var master atomic.Pointer[string]
+		master.Store(ptr("a:1"))
+		a := &node{t: t, answer: only("evalsha", words("moved", "7", "0", ""))}
+		net := network{"s:1": sentinelNode(t, &master), "r:1": sentinelNode(t, &master), "a:1": a}
+		s := openStore(t, "redis://s:1?master_name=rewarm&addr=r:1", net.dial, 0)
+		wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+		hangs := func([]string) string { return "" }
+		net["s:1"].answer, net["r:1"].answer = hangs, hangs
+		began := time.Now()
+		wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+		if took := time.Since(began); took > 250*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		_ = s.Close()
+	})
 }
 
 func TestAPooledConnectionDoesNotOutliveADemotion(t *testing.T) {

@@ -28,12 +28,15 @@ type ServerOptions struct {
 
 const (
 	defaultTimeout = 2 * time.Second
-	mostRedirects  = 5
-	connections    = 4
+	// sentinelLimit is how long one sentinel may keep a command waiting whose
+	// master is known: a dead sentinel must not hold a brake back.
+	sentinelLimit = 200 * time.Millisecond
+	mostRedirects = 5
+	connections   = 4
 )
 
 // Server sends commands to the one node that holds a service's keys, and goes
-// after that node when it moves: it asks the sentinels, follows MOVED and ASK,
+// after that node when it moves: it asks a sentinel, follows MOVED and ASK,
 // and tries the next address when one cannot be reached. Whatever may have
 // reached a node is sent again only when Retries allows it.
 //
@@ -43,10 +46,12 @@ type Server struct {
 	target Target
 	opts   ServerOptions
 
-	mu     sync.Mutex
-	client *redis.Client // nil before the first command and after losing the node
-	addr   string
-	next   int // index of the address to try next
+	mu       sync.Mutex
+	client   *redis.Client // nil before the first command and after losing the node
+	addr     string
+	next     int                   // index of the address to try next
+	sentinel *redis.SentinelClient // that is asked before each command; nil when it has to be chosen
+	watcher  int                   // index of the address of that sentinel
 }
 
 // NewServer makes a Server; it connects at the first command.
@@ -71,7 +76,7 @@ func (s *Server) Address() string {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.drop()
+	return errors.Join(s.drop(), s.dropSentinel())
 }
 
 func (s *Server) drop() error {
@@ -230,26 +235,68 @@ func classify(err error) error {
 }
 
 // locate returns the client of the node that is used now, or makes one for the
-// next address, which the sentinels are asked for when there are some.
+// next address. Where there are sentinels, they say which node that is.
 func (s *Server) locate(ctx context.Context) (*redis.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.client != nil {
-		return s.client, nil
-	}
 	if len(s.target.Addrs) == 0 {
 		return nil, errors.New("no address of a Redis server is given")
 	}
-	addr := s.target.Addrs[s.next%len(s.target.Addrs)]
 	if s.target.MasterName != "" {
-		master, err := s.askSentinels(ctx)
-		if err != nil {
-			return nil, err
-		}
-		addr = master
+		return s.locateMaster(ctx)
 	}
-	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+	if s.client == nil {
+		s.connect(s.target.Addrs[s.next%len(s.target.Addrs)])
+	}
 	return s.client, nil
+}
+
+// locateMaster asks a sentinel before every command. A master that was replaced goes on
+// answering and taking writes for seconds, all of which are lost when it learns of it.
+// While no sentinel answers, the master that is known is used.
+func (s *Server) locateMaster(ctx context.Context) (*redis.Client, error) {
+	if s.client != nil {
+		if master, err := s.askSentinel(ctx); err == nil && master != s.addr {
+			_ = s.drop()
+			s.connect(master)
+		}
+		return s.client, nil
+	}
+	master, err := s.askSentinels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.connect(master)
+	return s.client, nil
+}
+
+func (s *Server) connect(addr string) {
+	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+}
+
+// askSentinel asks one sentinel, the next one after one that has failed.
+func (s *Server) askSentinel(ctx context.Context) (string, error) {
+	if s.sentinel == nil {
+		o := s.sentinelOptions(s.target.Addrs[s.watcher%len(s.target.Addrs)])
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = sentinelLimit, sentinelLimit, sentinelLimit, -1
+		s.sentinel = redis.NewSentinelClient(o)
+	}
+	found, err := s.sentinel.GetMasterAddrByName(ctx, s.target.MasterName).Result()
+	if err != nil || len(found) != 2 {
+		_ = s.dropSentinel()
+		s.watcher++
+		return "", errors.Join(err, errors.New("no address"))
+	}
+	return net.JoinHostPort(found[0], found[1]), nil
+}
+
+func (s *Server) dropSentinel() error {
+	if s.sentinel == nil {
+		return nil
+	}
+	err := s.sentinel.Close()
+	s.sentinel = nil
+	return err
 }
 
 // use goes to another address, unless somebody else has left the client already.
@@ -260,7 +307,7 @@ func (s *Server) use(was *redis.Client, addr string) {
 		return
 	}
 	_ = s.drop()
-	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+	s.connect(addr)
 }
 
 // leave drops the client so that the next command looks for the node again.
@@ -277,9 +324,7 @@ func (s *Server) leave(was *redis.Client) {
 func (s *Server) askSentinels(ctx context.Context) (string, error) {
 	var errs []string
 	for _, addr := range s.target.Addrs {
-		o := s.options(addr, s.target.SentinelUsername, s.target.SentinelPassword)
-		o.DB = 0
-		sentinel := redis.NewSentinelClient(o)
+		sentinel := redis.NewSentinelClient(s.sentinelOptions(addr))
 		found, err := sentinel.GetMasterAddrByName(ctx, s.target.MasterName).Result()
 		_ = sentinel.Close()
 		switch {
@@ -293,6 +338,12 @@ func (s *Server) askSentinels(ctx context.Context) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no sentinel of master %s answers: %s", quote(s.target.MasterName), strings.Join(errs, "; "))
+}
+
+func (s *Server) sentinelOptions(addr string) *redis.Options {
+	o := s.options(addr, s.target.SentinelUsername, s.target.SentinelPassword)
+	o.DB = 0
+	return o
 }
 
 func (s *Server) options(addr, username, password string) *redis.Options {

@@ -1,6 +1,7 @@
 -- Applies one plan, or says why not. Everything is read and checked before the
 -- first write, and the first write (INCR) is one that Redis refuses when it
--- refuses writes at all, so a refusal leaves nothing behind.
+-- refuses writes at all, so a refusal leaves nothing behind. The value is written
+-- last of all that can be refused, so an error always means that it was not.
 --
 -- KEYS  controls, meta, changes, commander, version
 -- ARGV  1 control  2 run  3 fence  4 digest  5 step  6 actor
@@ -9,6 +10,7 @@
 --      11 the steady value, "" when unknown
 --      12 milliseconds until readers fall back to the dead man's value, "0" never
 --      13 the rest of the meta's JSON object, from its first key on
+--      14 the highest version that the run has seen
 local control, run, fence, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -37,18 +39,16 @@ if found ~= wanted then
   return {'moved', tostring(lastversion), found and '1' or '0', found or ''}
 end
 
+-- The counter may have gone back in a failover; the control's own number and the
+-- run's memory are the other witnesses.
 local version = redis.call('INCR', KEYS[5])
-if version <= lastversion then
-  version = lastversion + 1
-  redis.call('SET', KEYS[5], version)
+local known = math.max(lastversion, tonumber(ARGV[14]))
+if version <= known then
+  version = known + 1
+  redis.call('SET', KEYS[5], string.format('%d', version))
 end
 
 local after = ARGV[9] == '1' and ARGV[10]
-if after then
-  redis.call('HSET', KEYS[1], control, after)
-else
-  redis.call('HDEL', KEYS[1], control)
-end
 
 local meta = '{"version":' .. string.format('%d', version) .. ',"at":' .. string.format('%d', now)
 if after and after ~= ARGV[11] then
@@ -59,9 +59,24 @@ end
 if ARGV[12] ~= '0' then
   meta = meta .. ',"until":' .. string.format('%d', now + tonumber(ARGV[12]))
 end
-redis.call('HSET', KEYS[2], control, meta .. ',' .. ARGV[13])
 redis.call('PERSIST', KEYS[1])
 redis.call('PERSIST', KEYS[2])
+redis.call('HSET', KEYS[2], control, meta .. ',' .. ARGV[13])
+
+local written
+if after then
+  written = redis.pcall('HSET', KEYS[1], control, after)
+else
+  written = redis.pcall('HDEL', KEYS[1], control)
+end
+if type(written) == 'table' and written.err then
+  if oldmeta then
+    redis.call('HSET', KEYS[2], control, oldmeta)
+  else
+    redis.call('HDEL', KEYS[2], control)
+  end
+  return written
+end
 
 -- The change is done; a stream that cannot take the entry does not undo it.
 local entry = {'control', control, 'version', string.format('%d', version), 'run', run, 'fence', fence,

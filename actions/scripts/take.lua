@@ -1,7 +1,8 @@
 -- Makes a run the commander, unless another one is and its lease is alive.
 --
--- KEYS  commander, fence
+-- KEYS  commander, fence, meta
 -- ARGV  1 run  2 actor  3 host  4 milliseconds of the lease
+--       5 the highest fencing number that the run has seen
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local c = redis.call('HMGET', KEYS[1], 'run', 'fence', 'actor', 'host', 'since', 'until')
@@ -9,10 +10,14 @@ if c[1] and c[1] ~= ARGV[1] and (tonumber(c[6]) or 0) > now then
   return {'commanded', c[1], c[2] or '', c[3] or '', c[4] or '', c[5] or '', c[6], tostring(now)}
 end
 
--- The counter may have gone back in a failover; the commander's own number is
--- the second witness.
+-- The counter may have gone back in a failover. The commander's own number, those
+-- of the flips and the run's memory are the other witnesses.
+local last = math.max(tonumber(c[2]) or 0, tonumber(ARGV[5]))
+for _, raw in ipairs(redis.call('HVALS', KEYS[3])) do
+  local ok, meta = pcall(cjson.decode, raw)
+  if ok and type(meta) == 'table' then last = math.max(last, tonumber(meta.fence) or 0) end
+end
 local fence = redis.call('INCR', KEYS[2])
-local last = tonumber(c[2]) or 0
 if fence <= last then
   fence = last + 1
   redis.call('SET', KEYS[2], string.format('%d', fence))

@@ -17,7 +17,7 @@ func TestCommandErrorsHaveAWayOut(t *testing.T) {
 	}{
 		{"another commander", &actions.Commanded{Run: "20261129T100801Z-a-7f3a"}, exitCommanded, true},
 		{"a password is wanted", &actions.Failure{Cause: actions.NoAuth, Sentence: "redis wants a password", Hint: "give it"}, exitError, true},
-		{"nothing to advise", &actions.Failure{Cause: actions.RefusedOther, Sentence: "redis refuses"}, exitError, false},
+		{"nothing to advise", &actions.Failure{Cause: actions.WrongType, Sentence: "redis refuses"}, exitError, false},
 		{"something else", errors.New("no"), exitError, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
