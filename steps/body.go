@@ -112,7 +112,7 @@ type Observed struct {
 	Controls    map[string]*string  `json:"controls,omitempty"` // raw values that changed since the last poll
 	// ControlsBase64 has those of them that are not UTF-8.
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
-	Lost           []string          `json:"lost,omitempty"`       // controls of this run that Redis has lost, meta and all
+	Lost           []string          `json:"lost,omitempty"`       // controls of this run of which Redis has lost the last flip
 	Left           []Left            `json:"left,omitempty"`       // controls that other runs have left, taken over now
 	ExpiresMS      int64             `json:"expires_ms,omitempty"` // time to live of the hash of the controls, which is to have none
 	Redis          string            `json:"redis,omitempty"`      // why Redis could not be read
@@ -272,9 +272,12 @@ const (
 	DriftPutBack DriftDecision = "put back"
 	// DriftEnded is a value that somebody else has put back.
 	DriftEnded DriftDecision = "ended"
-	// DriftLost is a brake that Redis lost with its data: nobody decided that, so it is put
-	// back at once.
+	// DriftLost is a brake that Redis lost, with its data or in a failover: nobody decided
+	// that, so it is put back at once.
 	DriftLost DriftDecision = "lost by redis, put back"
+	// DriftReverted is a release that Redis lost in a failover: the tighter value stays, and
+	// what loosens it again is gated again.
+	DriftReverted DriftDecision = "lost by redis, the tighter value stays"
 	// DriftDeadMan leaves a control that cannot be idled to its dead man's value.
 	DriftDeadMan DriftDecision = "left to its dead man's value"
 	// DriftLapsed is a dead man's value that took over while this run could not renew.

@@ -24,16 +24,18 @@ func (s *State) driftOf(c *runbook.Control, state *ControlState) *Drifted {
 		body.Direction, body.Decision = runbook.Protecting, DriftEnded
 	case c.Shared:
 		body.Decision = DriftShared
+	case s.hasLost(c.Name) && body.Direction == runbook.Releasing:
+		body.Decision = DriftLost
+	case s.hasLost(c.Name):
+		body.Decision = DriftReverted
 	case body.Direction != runbook.Releasing:
 		body.Decision = DriftAdopted
-	case s.hasLost(c.Name):
-		body.Decision = DriftLost
 	}
 	return body
 }
 
-// hasLost reports whether Redis had lost a control of this run at the latest poll. A hand
-// that deletes a field leaves its meta and the other fields.
+// hasLost reports whether Redis had lost the last flip of a control of this run at the
+// latest poll. A hand that deletes a field leaves its meta and the other fields.
 func (s *State) hasLost(control string) bool { return slices.Contains(s.lost, control) }
 
 // expiry remarks, once, that somebody has given the hash of the controls a time to live:

@@ -9,19 +9,20 @@ import (
 	"github.com/rewarm/rewarm/runbook"
 )
 
-// plan reads a control and writes down what the flip would do. That Redis cannot be
+// plan reads the controls and writes down what the flip would do. That Redis cannot be
 // read is an outcome too: the flip is tried again later.
 func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 	c := m.c.Doc.Control(v.Target.Control)
-	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
-	defer cancel()
-	read, err := m.c.Controls.Read(ctx, []*runbook.Control{c})
+	read, err := m.readAll(ctx)
 	if err != nil {
 		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultUnreached, Sentence: err.Error(),
 			Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name}, ServerAt: m.serverNow()}, false)
 	}
 	if err := m.firstTake(ctx); err != nil {
 		return m.untaken(v, err)
+	}
+	if lost, err := m.findLoss(read); lost || err != nil {
+		return err
 	}
 	live := read[c.Name]
 	if live.Raw != nil && len(*live.Raw) > longestRaw {
@@ -94,7 +95,18 @@ func (m *Machine) apply(ctx context.Context, v ApplyFlip) error {
 	}
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
-	return m.outcome(ctx, intended, m.c.Controls.Apply(ctx, m.lease, p.Plan, m.stamp(p.Plan)))
+	lease := m.lease
+	lease.Version = m.state.version()
+	return m.outcome(ctx, intended, m.c.Controls.Apply(ctx, lease, p.Plan, m.stamp(p.Plan)))
+}
+
+// version is the highest version that a flip of this run got.
+func (s *State) version() int64 {
+	var version int64
+	for _, f := range s.flips {
+		version = max(version, f.Version)
+	}
+	return version
 }
 
 // settle finds out by its digest how an open intent ended.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/runbook"
@@ -76,7 +77,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	}
 	switch b := body.(type) {
 	case *Begun:
-		s.BegunAt = record.At
+		s.BegunAt, s.fence = record.At, b.Fence
 	case *Resumed:
 		s.resumed(b)
 	case *StageBody:
@@ -97,6 +98,7 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At})
 	case *Intended:
 		s.open = append(s.open, b)
+		s.fence = max(s.fence, b.Fence)
 	case *Settled:
 		return s.settled(b)
 	case *Judged:
@@ -135,6 +137,7 @@ func (s *State) apply(record audit.Record, body any) error {
 // meanwhile, so every gate has its whole time again.
 func (s *State) resumed(b *Resumed) {
 	s.Approve, s.resumedAt = b.Approve, s.LastAt
+	s.fence = max(s.fence, b.Fence)
 	s.stopping = false
 	s.idle()
 	s.Begun.Through = ""
@@ -161,18 +164,23 @@ func (s *State) drifted(b *Drifted) {
 	case DriftHolds:
 		s.drifts[b.Control] = b
 		s.Control(b.Control).DriftedAt = s.LastAt
-	case DriftPutBack, DriftLost:
+	case DriftPutBack:
 		s.putBack[b.Control] = true
+	case DriftLost:
+		s.putBack[b.Control] = true
+		s.lostFlip(b.Control, time.Time{}) // what it is for is judged from when it is back
 	case DriftEnded:
 		delete(s.drifts, b.Control)
 		delete(s.putBack, b.Control)
+	case DriftReverted:
+		s.reverted(b)
 	case DriftLapsed:
 		s.idle()
 	case DriftDeadMan:
 		s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == b.Control })
 	default:
 		c := s.Control(b.Control)
-		c.Expected, c.Since, c.By = b.Found, s.LastAt, byHand
+		c.Expected, c.Version, c.Since, c.By = b.Found, 0, s.LastAt, byHand
 		if b.Direction != runbook.Releasing {
 			s.supersede(b.Control, false)
 		}

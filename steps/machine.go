@@ -122,10 +122,10 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	if state.Ending != "" {
 		return fmt.Errorf("run %s is %s and cannot be resumed; start a new run", state.Begun.Run, state.Ending)
 	}
+	m.state, m.c.Doc = state, state.Doc
 	if err := m.take(ctx); err != nil && !passes(err) {
 		return err
 	}
-	m.state, m.c.Doc = state, state.Doc
 	b := m.c.Begun
 	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
 		Approve: b.Approve, Found: state.found()}
@@ -173,7 +173,12 @@ func passes(err error) bool {
 func (m *Machine) take(ctx context.Context) error {
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
-	lease, err := m.c.Controls.Take(ctx, m.c.Holder)
+	holder := m.c.Holder
+	holder.Fence = m.lease.Fence
+	if m.state != nil {
+		holder.Fence = max(holder.Fence, m.state.fence)
+	}
+	lease, err := m.c.Controls.Take(ctx, holder)
 	if err != nil {
 		return err
 	}
@@ -256,6 +261,9 @@ func (m *Machine) Step(ctx context.Context) (Move, error) {
 func (m *Machine) perform(ctx context.Context, move Move) error {
 	switch v := move.(type) {
 	case Write:
+		if v.Kind == KindClosed {
+			return m.close(ctx, v)
+		}
 		return m.write(v.Kind, v.Body, v.Durable)
 	case Poll:
 		return m.poll(ctx, v)
@@ -271,6 +279,17 @@ func (m *Machine) perform(ctx context.Context, move Move) error {
 		m.drop(ctx)
 	}
 	return nil
+}
+
+// close ends the run when Redis holds, at this moment, what the run knows. What has moved
+// since the last poll is written down first, and the run goes on from that.
+func (m *Machine) close(ctx context.Context, closed Write) error {
+	body := &Observed{At: m.serverNow(), OffsetMS: m.state.offset.Milliseconds()}
+	changed := m.readControls(ctx, body)
+	if body.Redis == "" && len(changed) == 0 && len(body.Lost) == 0 && len(body.Left) == 0 {
+		return m.write(closed.Kind, closed.Body, closed.Durable)
+	}
+	return m.writeSeen(body, changed)
 }
 
 // drop gives the command back after the last record, so that the next run need not wait

@@ -61,33 +61,65 @@ func (s *State) observedAt(r audit.Record) {
 	s.polls[len(s.polls)-1].seenAt = r.At
 }
 
-// readControls gives the raw values that are not what the state knows, and writes into the
-// body what Redis has lost or is to lose, what other runs have left, and why it could not
-// be read.
-func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
+// readAll reads every control of the runbook in one exchange.
+func (m *Machine) readAll(ctx context.Context) (map[string]actions.Live, error) {
 	all := make([]*runbook.Control, len(m.c.Doc.Controls))
 	for i := range m.c.Doc.Controls {
 		all[i] = &m.c.Doc.Controls[i]
 	}
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
-	read, err := m.c.Controls.Read(ctx, all)
+	return m.c.Controls.Read(ctx, all)
+}
+
+// readControls writes into the body what the controls are, or why they could not be read,
+// and gives their raw values as seenIn does.
+func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
+	read, err := m.readAll(ctx)
 	if err != nil {
 		body.Redis = audit.Cut(err.Error(), 512)
 		return nil
 	}
+	return m.state.seenIn(read, body)
+}
+
+// seenIn gives the raw values that are not what the state knows, and writes into the
+// body what Redis has lost or is to lose, and what other runs have left.
+func (s *State) seenIn(read map[string]actions.Live, body *Observed) rawValues {
 	changed := rawValues{}
-	for _, c := range all {
-		known := m.state.Control(c.Name)
-		if raw := kept(read[c.Name].Raw); !known.Known || !equalRaw(known.Raw, raw) {
-			changed[c.Name] = raw
+	for name, live := range read {
+		known := s.Control(name)
+		if raw := kept(live.Raw); !known.Known || !equalRaw(known.Raw, raw) {
+			changed[name] = raw
 		}
-	}
-	for _, live := range read { // it is of the hash, and the same for all
+		// It is of the hash, and the same for all.
 		body.ExpiresMS = max(body.ExpiresMS, live.Expires.Milliseconds())
 	}
-	body.Lost, body.Left = m.state.lostOf(read), m.state.leftOf(read)
+	body.Lost, body.Left = s.lostOf(read), s.leftOf(read)
 	return changed
+}
+
+// findLoss writes down a loss that nobody knew of yet, and reports whether there was one.
+// It is asked before every flip, for the flip may stand on what was lost.
+func (m *Machine) findLoss(read map[string]actions.Live) (bool, error) {
+	known := func(name string) bool { return slices.Contains(m.state.lost, name) }
+	lost := m.state.lostOf(read)
+	if !slices.ContainsFunc(lost, func(name string) bool { return !known(name) }) {
+		return false, nil
+	}
+	body := &Observed{At: m.serverNow(), OffsetMS: m.state.offset.Milliseconds()}
+	return true, m.writeSeen(body, m.state.seenIn(read, body))
+}
+
+// writeSeen writes down what was seen of the controls between two polls.
+func (m *Machine) writeSeen(body *Observed, changed rawValues) error {
+	body.Controls, body.ControlsBase64 = changed.split()
+	for _, part := range split(body) {
+		if err := m.write(KindObserved, part, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leftOf names the controls that are away from their steady value by another run's flip.
@@ -109,24 +141,26 @@ func (s *State) leftOf(read map[string]actions.Live) (left []Left) {
 }
 
 // lostOf names the controls of this run that are gone together with their meta, or with
-// all the others, as after a restart without the data or when a time to live has ended.
+// all the others, as after a restart without the data or when a time to live has ended; and
+// those whose meta has gone back behind the last flip, as after a failover to a replica that
+// had not seen it. A hand changes a value and leaves its meta.
 func (s *State) lostOf(read map[string]actions.Live) (lost []string) {
-	var gone []string
+	var deleted []string
 	whole := true
 	for i := range s.Doc.Controls {
 		name := s.Doc.Controls[i].Name
 		live, known := read[name], s.Control(name)
 		whole = whole && live.Raw == nil
-		if live.Raw != nil || !known.Ours || known.Expected == nil {
-			continue
-		}
-		gone = append(gone, name)
-		if live.Meta == nil {
+		switch {
+		case !known.Ours || equalRaw(kept(live.Raw), known.Expected):
+		case known.Version > 0 && (live.Meta == nil || live.Meta.Version < known.Version), live.Raw == nil && live.Meta == nil:
 			lost = append(lost, name)
+		case live.Raw == nil:
+			deleted = append(deleted, name)
 		}
 	}
-	if whole && len(gone) > 1 { // of a single field nobody knows whether a hand has deleted it
-		return gone
+	if whole && len(lost)+len(deleted) > 1 { // of a single field nobody knows whether a hand has deleted it
+		return append(lost, deleted...)
 	}
 	return lost
 }

@@ -73,12 +73,16 @@ func (c *chaos) signalMoves(t *rapid.T) {
 
 func (c *chaos) redisFault(t *rapid.T) {
 	c.redis.down, c.redis.fault = false, ""
-	switch fault := rapid.SampledFrom([]string{"up", "up", "down", "lost", "unanswered", "refused", "loses data"}).Draw(t, "fault"); fault {
+	switch fault := rapid.SampledFrom([]string{"up", "up", "down", "lost", "unanswered", "refused", "loses data", "replicates", "fails over"}).Draw(t, "fault"); fault {
 	case "up":
 	case "down":
 		c.redis.down = true
 	case "loses data":
 		c.redis.server.FlushAll()
+	case "replicates":
+		c.redis.replicate()
+	case "fails over":
+		c.redis.failOver()
 	default:
 		c.redis.fault = fault
 	}

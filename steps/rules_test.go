@@ -24,7 +24,7 @@ import (
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
 //	prometheus up|down|skew=D
-//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
+//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
 //	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
@@ -218,6 +218,10 @@ func (w *walker) setRedis(words []string, options map[string]string) error {
 		w.redis.edit(words[1], strings.Repeat("9", 40000))
 	case "loses-data":
 		w.redis.server.FlushAll()
+	case "replicates":
+		w.redis.replicate()
+	case "fails-over":
+		w.redis.failOver()
 	case "expires":
 		w.redis.server.SetTTL(controls.Keys(serviceName).Controls, duration(words[1]))
 	case "set":

@@ -26,7 +26,7 @@ func (s *State) settled(b *Settled) error {
 			s.noticed(b.Plan.Control, b.Found)
 		}
 		if b.Cause == string(actions.NotApplied) {
-			delete(s.retries, b.Target.key()) // it is certain now, and can be made anew at once
+			s.anew(b.Target.key())
 			return nil
 		}
 		s.backOff(b)
@@ -48,6 +48,14 @@ func (s *State) settled(b *Settled) error {
 	}
 	s.flipped(b)
 	return nil
+}
+
+// anew lets a flip be made at once of which it is certain now that it was not. How often
+// it was tried stays: a server that never says what became of it must not be flooded.
+func (s *State) anew(key Target) {
+	r := s.retries[key]
+	r.at = s.LastAt
+	s.retries[key] = r
 }
 
 // backOff spaces the tries of one flip.
@@ -128,7 +136,7 @@ func (s *State) own(flip *FlipState) {
 		c.ReviewAt = s.LastAt.Add(control.Review)
 	}
 	s.see(flip.Plan.Control, flip.Plan.After)
-	c.Expected = flip.Plan.After
+	c.Expected, c.Version = flip.Plan.After, flip.Version
 }
 
 // takeOver makes what another run has left this run's own, so that it is named and restored.
@@ -199,10 +207,46 @@ func (s *State) raisedByUs(c *runbook.Control) bool {
 	return s.Control(c.Name).Ours && !(ok && live.Equal(*c.DeadMan))
 }
 
-// idled sends the steps that had flipped this control back to their start, so that
-// they are gated and approved again.
 func (s *State) idled(control string) {
 	s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == control })
+	s.sendBack(control)
+}
+
+// reverted: Redis has lost a release, and the tighter value is agreed on. What had released
+// is gated and approved again; from restore on, restore does it.
+func (s *State) reverted(b *Drifted) {
+	s.Control(b.Control).Expected = b.Found
+	s.lostFlip(b.Control, s.LastAt.Add(s.offset))
+	s.supersede(b.Control, false)
+	delete(s.drifts, b.Control)
+	s.sendBack(b.Control)
+	for step := range s.Doc.Steps() {
+		if st := s.Step(step.Name); step.Restore != nil && st.Phase == StepDone {
+			st.Phase, st.Outcome, st.TargetAt = StepEntered, "", s.LastAt
+		}
+	}
+}
+
+// lostFlip takes in that Redis has lost the last flips of a control. Their versions may
+// never be reported, so their mark is when the loss was found and the service has had its
+// time to follow, or not known yet when they come back.
+func (s *State) lostFlip(control string, found time.Time) {
+	s.Control(control).Version = 0
+	for i, last := len(s.flips)-1, true; i >= 0; i-- {
+		f := s.flips[i]
+		if f.Plan.Control != control || f.Nothing || !last && !f.Mark.IsZero() {
+			continue
+		}
+		last, f.Mark = false, found
+		if !found.IsZero() {
+			f.Mark = found.Add(f.Settle)
+		}
+	}
+}
+
+// sendBack sends the steps that had flipped this control back to their start, so that
+// they are gated and approved again. From restore on nothing is sent back any more.
+func (s *State) sendBack(control string) {
 	for _, f := range s.flips {
 		if f.Plan.Control != control || f.Target.Purpose != PurposeFlip || s.Stage >= runbook.Restore {
 			continue

@@ -46,6 +46,7 @@ type State struct {
 	expires    time.Duration // time to live of the hash of the controls at the latest poll, 0 for none
 	warned     bool          // a person was told of that
 	lost       []string      // controls of this run that Redis had lost at the latest poll
+	fence      int64         // the highest that this run has flipped with, or begun with
 	retries    map[Target]retry
 	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
 	refusing   retry // Redis refused to write anything; the zero retry once it has written
@@ -105,6 +106,7 @@ type ControlState struct {
 	Known     bool
 	Raw       *string // as last seen in Redis; nil when the field is missing
 	Expected  *string // what the run's last flip left there
+	Version   int64   // of that flip; 0 when another has written since, or Redis has lost it
 	Ours      bool    // the run has flipped it
 	Original  *string // before the run's first flip
 	Since     time.Time

@@ -257,6 +257,7 @@ type redisServer struct {
 	down     bool
 	fault    string // of the next write: lost, unanswered, refused
 	versions []versionAt
+	replica  *miniredis.Miniredis       // what a replica has; nil before the first replication
 	intended func(p actions.Plan) error // is this plan's intent on disk?
 	writes   []actions.Plan             // that were applied
 }
@@ -376,6 +377,55 @@ func (r *redisServer) Settle(ctx context.Context, l actions.Lease, p actions.Pla
 		return actions.Outcome{Result: actions.Unknown, Cause: actions.Unreachable, Sentence: errDown.Sentence}
 	}
 	return r.Store.Settle(ctx, l, p)
+}
+
+// replicate brings a replica up to date, and failOver promotes it: what was written since
+// is lost, although it was acknowledged.
+func (r *redisServer) replicate() {
+	r.replica = miniredis.NewMiniRedis()
+	copyKeys(r.server, r.replica)
+}
+
+func (r *redisServer) failOver() {
+	if r.replica == nil {
+		return
+	}
+	before := r.values()
+	r.server.FlushAll()
+	copyKeys(r.replica, r.server)
+	version, _ := strconv.ParseInt(stringAt(r.server, controls.Keys(serviceName).Version), 10, 64)
+	r.versions = slices.DeleteFunc(r.versions, func(v versionAt) bool { return v.version > version })
+	for _, field := range strings.Fields(before + r.values()) {
+		control, _, _ := strings.Cut(field, "=")
+		raw := r.server.HGet(controls.Keys(serviceName).Controls, control)
+		if raw == "" {
+			raw = "absent"
+		}
+		r.w.changed(control, raw)
+	}
+}
+
+// copyKeys copies what a service has in Redis, but for its streams.
+func copyKeys(from, to *miniredis.Miniredis) {
+	keys := controls.Keys(serviceName)
+	for _, key := range []string{keys.Controls, keys.Meta, keys.Commander} {
+		fields, _ := from.HKeys(key) // an error means that there are none
+		for _, field := range fields {
+			to.HSet(key, field, from.HGet(key, field))
+		}
+	}
+	for _, key := range []string{keys.Fence, keys.Version} {
+		if value := stringAt(from, key); value != "" {
+			if err := to.Set(key, value); err != nil {
+				panic(err) // it holds nothing else
+			}
+		}
+	}
+}
+
+func stringAt(server *miniredis.Miniredis, key string) string {
+	value, _ := server.Get(key) // an error means that there is none
+	return value
 }
 
 // edit is a hand with redis-cli.

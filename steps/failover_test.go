@@ -1,0 +1,99 @@
+package steps
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// stepOver makes one move, with a replica that has everything but the flip that it makes.
+func (w *walker) stepOver(t *testing.T) (flipped bool) {
+	t.Helper()
+	move := Next(w.machine.State(), w.clock.now)
+	apply, isFlip := move.(ApplyFlip)
+	if isFlip {
+		w.redis.replicate()
+	}
+	if _, err := w.step(w.clock.now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return isFlip && !apply.Planned.Plan.Nothing()
+}
+
+// lossNamed reports whether the log names a control that Redis has lost.
+func (w *walker) lossNamed(control string) bool {
+	for _, r := range w.journal.records {
+		body, err := DecodeBody(r.Kind, r.Body)
+		if d, ok := body.(*Drifted); err == nil && ok && d.Control == control && (d.Decision == DriftLost || d.Decision == DriftReverted) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestAFailoverAfterEachFlip loses each acknowledged flip of a whole incident, right after
+// it was settled and after the next polls. Each loss is named, and in the end the controls
+// are those of the walk that nobody disturbed.
+//
+// https://github.com/redis/redis/issues/6062
+// https://github.com/dapr/dapr/issues/7291
+func TestAFailoverAfterEachFlip(t *testing.T) {
+	whole := closedWalk(t)
+	want := whole.redis.values()
+	for n := range whole.redis.writes {
+		for _, later := range []time.Duration{0, 2500 * time.Millisecond} {
+			t.Run(fmt.Sprintf("flip %d after %s", n, later), func(t *testing.T) {
+				w := incidentWalker(t)
+				if err := w.begin(""); err != nil {
+					t.Fatal(err)
+				}
+				for len(w.redis.writes) <= n {
+					w.stepOver(t)
+				}
+				lost := w.redis.writes[n].Control
+				if err := w.walk(later); err != nil {
+					t.Fatal(err)
+				}
+				moved := len(w.redis.writes) > n+1 // then the replica lacks more than one
+				w.redis.failOver()
+				w.mustClose(t)
+				if got := w.redis.values(); got != want {
+					t.Errorf("controls %s, want %s", got, want)
+				}
+				if !moved && !w.lossNamed(lost) {
+					t.Errorf("the log does not name the loss of %s", lost)
+				}
+			})
+		}
+	}
+}
+
+// What is lost between the last poll and the end is found by the look before closing.
+func TestALossAtTheLastMomentIsFoundBeforeClosing(t *testing.T) {
+	w := incidentWalker(t)
+	if err := w.begin(""); err != nil {
+		t.Fatal(err)
+	}
+	closing := func() bool {
+		move, ok := Next(w.machine.State(), w.clock.now).(Write)
+		return ok && move.Kind == KindClosed
+	}
+	for !closing() {
+		w.stepOver(t)
+	}
+	before := w.redis.values()
+	w.redis.failOver()
+	if w.redis.values() == before {
+		t.Fatal("nothing was lost")
+	}
+	if _, err := w.machine.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if w.machine.State().Ending != "" {
+		t.Fatal("the run has closed on a value that redis does not hold")
+	}
+	w.mustClose(t)
+	if got := w.redis.values(); got != before {
+		t.Errorf("controls %s, want %s", got, before)
+	}
+}
