@@ -14,6 +14,7 @@ const DiagnosisKind = "Diagnosis"
 type Diagnosis struct {
 	Figures   []Figure
 	Probes    []Probe
+	History   string // the probe of for how many seconds there have been samples; "" for none
 	Questions []Question
 	Modes     []ModeRule
 	Pictures  []Picture
@@ -149,10 +150,26 @@ func (d *decoder) diagnosis(root *node, onto *Diagnosis) *Diagnosis {
 	d.checkUnits(onto.Document())
 	r := *onto
 	r.Probes = replaced(onto.Probes, d.doc.Probes, func(p Probe) string { return p.Name })
+	r.History = d.history(f.get("history"), onto.History)
 	r.Questions = replaced(onto.Questions, d.questions(f.get("questions")), func(q Question) string { return q.Name })
 	r.Modes = replaced(onto.Modes, d.modeRules(f.get("modes")), func(m ModeRule) string { return string(m.Mode) })
 	r.Pictures = replaced(onto.Pictures, d.pictures(f.get("pictures")), func(p Picture) string { return p.Name })
 	return &r
+}
+
+// history reads the name of the probe that tells how far back samples reach.
+func (d *decoder) history(n *node, before string) string {
+	name, given := d.raw(n, "history")
+	if !given {
+		return before
+	}
+	switch p, declared := d.probes[name]; {
+	case !declared:
+		d.undeclared(n, "probe", name, keysOf(d.probes))
+	case p != nil && p.Unit != "s":
+		d.fail(n.pos, "give it a query in seconds and unit: s", "probe %s is in %s, history is in s", printable(name), quote(p.Unit))
+	}
+	return name
 }
 
 // checkUnits requires that a probe which replaces another keeps its unit: bounds that

@@ -72,6 +72,9 @@ func TestRulesAreStrict(t *testing.T) {
 		{"    runbook: cell-loss\n", "", "mode cell-loss has no runbook"},
 		{", advice: hold", ", advise: hold", `picture full has no key "advise" (did you mean "advice"?)`},
 		{"${window}", "${windows}", "windows"},
+		{"probes:", "history: ages\nprobes:", `rules.yaml:7:10: probe ages is not declared`},
+		{"probes:", "history: offered\nprobes:", `rules.yaml:7:10: probe offered is in "ratio", history is in s (give it a query in seconds and unit: s)`},
+		{"probes:", "history: age\nprobes:", ""},
 		{"name: catalog", "name: catalog\nname: twice", "name"},
 	} {
 		source := strings.Replace(someRules, c.replace, c.with, 1)

@@ -38,7 +38,7 @@ var schema = map[string][]string{
 	"else":       {"call"},
 	"waiver":     {"rule", "reason"},
 
-	"diagnosis": {"apiVersion", "kind", "name", "figures", "probes", "questions", "modes", "pictures"},
+	"diagnosis": {"apiVersion", "kind", "name", "figures", "probes", "history", "questions", "modes", "pictures"},
 	"question":  {"ask", "why", "when", "yes", "then"},
 	"mode":      {"about", "needs", "supports", "against", "checks", "runbook"},
 	"picture":   {"about", "needs", "supports", "advice", "avoid", "checks"},

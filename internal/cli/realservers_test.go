@@ -41,7 +41,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
 	w.redisURL, w.prometheusURL = "redis://127.0.0.1:"+w.redisPort, "http://127.0.0.1:"+w.prometheusPort
 	w.startRedis()
-	w.startLab()
+	w.startLab("--redis", w.redisURL)
 	w.startPrometheus()
 	return w
 }
@@ -177,9 +177,9 @@ func (w *world) startRedis() {
 	})
 }
 
-func (w *world) startLab() {
+func (w *world) startLab(flags ...string) {
 	w.t.Helper()
-	lab := start(w.t, "rewarm", "lab", "serve", "--redis", w.redisURL)
+	lab := start(w.t, "rewarm", append([]string{"lab", "serve"}, flags...)...)
 	lab.prints("\n")
 	ready := strings.Fields(lab.shown())
 	for _, word := range ready {

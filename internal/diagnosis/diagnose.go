@@ -11,6 +11,9 @@ import (
 // Asks lists what must be asked for a diagnosis by these rules, each once.
 func Asks(rules *runbook.Diagnosis) []probes.Ask {
 	var all runbook.Gate
+	if rules.History != "" {
+		all = append(all, runbook.Group{{Probe: rules.History}})
+	}
 	for _, q := range rules.Questions {
 		all = append(append(all, q.When...), q.Yes...)
 	}
@@ -29,7 +32,7 @@ func Asks(rules *runbook.Diagnosis) []probes.Ask {
 
 // Of judges one observation by the rules. Samples older than staleAfter are not looked at.
 func Of(rules *runbook.Diagnosis, seen probes.Observation, staleAfter time.Duration) *Report {
-	s := probes.Situation{StaleAfter: staleAfter, Answer: seen.Answer, Probe: rules.Document().Probe}
+	s := sight{probes.Situation{StaleAfter: staleAfter, Answer: seen.Answer, Probe: rules.Document().Probe}, rules.History}
 	r := &Report{At: seen.At}
 	if seen.Reason != "" {
 		r.Trouble = append(r.Trouble, seen.Detail)
@@ -56,11 +59,11 @@ func Of(rules *runbook.Diagnosis, seen probes.Observation, staleAfter time.Durat
 func rank(v Verdict) int { return slices.Index([]Verdict{Likely, Possible, Unknown, Unlikely}, v) }
 
 // weigh judges every sign and draws the conclusion.
-func weigh(needs, supports, against []runbook.Sign, s probes.Situation) (Evidence, Verdict) {
+func weigh(needs, supports, against []runbook.Sign, s sight) (Evidence, Verdict) {
 	var e Evidence
 	passed, refuted := 0, false
 	for _, sign := range needs {
-		switch said, verdict := judge(sign, s); verdict {
+		switch said, verdict := s.judge(sign); verdict {
 		case probes.Pass:
 			passed++
 			e.For = append(e.For, said)
@@ -91,9 +94,9 @@ func conclude(refuted, complete, something bool) Verdict {
 
 // support judges signs that speak for something when they pass, and say nothing when
 // they fail.
-func (e *Evidence) support(signs []runbook.Sign, s probes.Situation) (found bool) {
+func (e *Evidence) support(signs []runbook.Sign, s sight) (found bool) {
 	for _, sign := range signs {
-		switch said, verdict := judge(sign, s); verdict {
+		switch said, verdict := s.judge(sign); verdict {
 		case probes.Pass:
 			found = true
 			e.For = append(e.For, said)
@@ -105,9 +108,9 @@ func (e *Evidence) support(signs []runbook.Sign, s probes.Situation) (found bool
 }
 
 // contradict judges signs that stand against something when they pass.
-func (e *Evidence) contradict(signs []runbook.Sign, s probes.Situation) (found bool) {
+func (e *Evidence) contradict(signs []runbook.Sign, s sight) (found bool) {
 	for _, sign := range signs {
-		switch said, verdict := judge(sign, s); verdict {
+		switch said, verdict := s.judge(sign); verdict {
 		case probes.Pass:
 			found = true
 			e.Against = append(e.Against, said)
@@ -118,26 +121,12 @@ func (e *Evidence) contradict(signs []runbook.Sign, s probes.Situation) (found b
 	return found
 }
 
-func judge(sign runbook.Sign, s probes.Situation) (Sign, probes.Verdict) {
-	verdict, readings := read(sign.When, s)
-	return Sign{Says: sign.Says, Readings: readings}, verdict
-}
-
-func read(g runbook.Gate, s probes.Situation) (probes.Verdict, []string) {
-	j := probes.Judge(g, s)
-	var readings []string
-	for _, f := range j.Findings {
-		readings = append(readings, f.Sentence)
-	}
-	return j.Verdict, readings
-}
-
 // question answers what the signals can answer. Without a gate, or with one that is
 // unknown, a person has to.
-func question(q runbook.Question, s probes.Situation) Question {
+func question(q runbook.Question, s sight) Question {
 	asked := Question{Question: q.Ask, Why: q.Why, Then: q.Then, Answer: Ask}
 	if q.When != nil {
-		verdict, readings := read(q.When, s)
+		verdict, readings := s.read(q.When)
 		asked.Readings = readings
 		if verdict == probes.Fail {
 			asked.Answer = NotArising
@@ -145,7 +134,7 @@ func question(q runbook.Question, s probes.Situation) Question {
 		}
 	}
 	if q.Yes != nil {
-		verdict, readings := read(q.Yes, s)
+		verdict, readings := s.read(q.Yes)
 		asked.Readings = append(asked.Readings, readings...)
 		switch verdict {
 		case probes.Pass:

@@ -49,8 +49,8 @@ func TestVerdictFollowsFromEvidence(t *testing.T) {
 		needs, needed := draw("need", 1)
 		supports, supported := draw("support", 0)
 		against, stood := draw("against", 0)
-		e, verdict := weigh(needs, supports, against, probes.Situation{StaleAfter: time.Second,
-			Answer: func(a probes.Ask) *probes.Answer { found := answers[a.Probe]; return &found }})
+		e, verdict := weigh(needs, supports, against, sight{Situation: probes.Situation{StaleAfter: time.Second,
+			Answer: func(a probes.Ask) *probes.Answer { found := answers[a.Probe]; return &found }}})
 
 		if len(e.Missing) != counts[probes.Unknown] {
 			t.Fatalf("%d signs are missing of %d that are unknown", len(e.Missing), counts[probes.Unknown])
