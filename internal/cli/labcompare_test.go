@@ -130,7 +130,7 @@ func TestCompareIsSensitive(t *testing.T) {
 		{"a shorter stale window",
 			setting{vary: lab.Variation{SteadyStale: 30 * time.Second}},
 			setting{lab.Variation{SteadyStale: 5 * time.Second}, []string{"to: 120s", "to: 20s"}}},
-		{"a bigger cell", setting{}, setting{vary: lab.Variation{LostCell: 40}}},
+		{"a bigger cell", setting{}, setting{vary: lab.Variation{LostCell: 35}}},
 	}
 	for _, test := range tests {
 		better := compared(t, 1, test.better.vary, test.better.edits...)

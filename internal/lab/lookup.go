@@ -17,7 +17,8 @@ func (m *model) lookUp() {
 			n = m.admitLaunch(g, n)
 			routed := g.routedPart.split(n, m.orders.routed[i]*m.orders.region)
 			m.turnAway(g, n-routed)
-			m.lookUpGroup(c, g, routed+m.dueRetries(g, routed))
+			anew, missing := m.dueRetries(g, routed)
+			m.lookUpGroup(c, g, routed+anew, missing)
 		}
 	}
 }
@@ -65,32 +66,38 @@ func (m *model) serveStale(g *group, n, keys int) {
 	m.violating += g.violatePart.split(n, ratio(beyond, keys))
 }
 
-// lookUpGroup answers n reads that may look up, and says what they ask for.
-func (m *model) lookUpGroup(c *cell, g *group, n int) {
+// lookUpGroup answers n reads that may look up, and says what they ask for, together
+// with those that try again because their key is still missing: these repeat their
+// query, not their lookup.
+func (m *model) lookUpGroup(c *cell, g *group, n, again int) {
 	g.turn = turn{}
-	if n == 0 {
+	if n+again == 0 {
 		return
 	}
 	local := m.localShare(g, n)
-	n -= m.overflow(c, g, n, local)
+	full := m.overflow(c, g, n, local)
+	n -= full
 	cold := g.coldPart.split(n, ratio(g.cold(), g.keys))
 	found := n - cold
 	unread := m.refuse(g, found)
 	hits := found - unread - m.validate(g, found-unread)
 	m.end(fresh, hits)
 	due := g.earlyPart.split(hits, ratio(g.early.len(), g.warm()))
-	stale := 0
+	stale, staleAgain := 0, 0
 	if !m.current {
 		stale = g.stalePart.split(cold, ratio(g.usable(), g.cold()))
+		staleAgain = g.staleAgainPart.split(again, ratio(g.usable(), g.cold()))
 	}
-	m.serveStale(g, stale, g.usable())
+	m.serveStale(g, stale+staleAgain, g.usable())
 	absorbed := g.localPart.split(hits+stale, local)
 
-	g.turn.blocked = n - hits - stale
-	g.turn.demand = g.turn.blocked + int(float64(stale)*(1-local)+0.5)
+	missed := n - hits - stale
+	g.turn.blocked = missed + again - staleAgain
+	g.retries.missed = ratio(g.turn.blocked, g.turn.blocked+full)
+	g.turn.demand = g.turn.blocked + int(float64(stale+staleAgain)*(1-local)+0.5)
 	g.turn.wantCold = wanted(g.turn.demand, m.wanting(g), m.domains(), g.coldLeaders, &g.wantCold)
 	g.turn.wantEarly = wanted(due, g.early.len(), m.domains(), g.earlyLeaders, &g.wantEarly)
-	c.countLookups(g, hits, stale, g.turn.blocked, absorbed)
+	c.countLookups(g, hits, stale, missed, absorbed)
 }
 
 // validate has every answer's flag checked where it must be current: a value that

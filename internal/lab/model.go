@@ -147,6 +147,7 @@ type group struct {
 	violatePart, refusedPart, dropPart, unreadPart           carry
 	outdatedPart, unmarkedPart, fullPart, admittedPart       carry
 	revokedPart, crowdPart, hintPart                         carry
+	againPart, staleAgainPart                                carry
 
 	turn turn
 }

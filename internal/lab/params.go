@@ -18,7 +18,7 @@ type params struct {
 	IdleShare      float64 `unit:"ratio" source:"assumed" note:"reads of the same key before the launch"`
 	TopTenShare    float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 2 to 10; with the next row and the launch key the case's 51 % for the top 100"`
 	TopHundred     float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 11 to 100"`
-	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 57 % of its reads; sets how long the collapse lasts left alone"`
+	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 70 % of its reads; sets how long the collapse lasts left alone"`
 
 	Cells      [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
 	Keys       int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
@@ -94,7 +94,7 @@ var catalog = params{
 	IdleShare:      0.01,
 	TopTenShare:    0.12,
 	TopHundred:     0.11,
-	TailExponent:   0.758,
+	TailExponent:   0.846,
 
 	Cells:      [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
 	Keys:       800_000,
@@ -115,7 +115,7 @@ var catalog = params{
 	ObeyAtBest: 100 * time.Millisecond,
 	ObeyAtMost: time.Second,
 
-	SoftTTL:      623 * time.Second,
+	SoftTTL:      608 * time.Second,
 	Jitter:       0.15,
 	EarlyRefresh: 0.2,
 	SteadyStale:  10 * time.Second,

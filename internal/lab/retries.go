@@ -4,6 +4,8 @@ package lab
 type retries struct {
 	rings   [][]int // by tries so far less one, then by tick of coming back
 	waiting int
+	perKey  []float64 // by tick of coming back: reads that miss a key, for each key that was missing when they failed
+	missed  float64   // part of the reads that looked up last whose key was missing
 	shares  []float64 // of the reads that looked up last, by tries before
 	parts   []carry
 }
@@ -14,6 +16,7 @@ func newRetries(p *params) retries {
 	for range p.Tries - 1 {
 		r.rings = append(r.rings, make([]int, 2*ticks(p.HintAtMost)+1))
 	}
+	r.perKey = make([]float64, len(r.rings[0]))
 	return r
 }
 
@@ -50,10 +53,19 @@ func (m *model) comeBack(g *group, ring []int, n int, how outcome) {
 		obeying := g.hintPart.split(n, 1-m.p.HintIgnored)
 		m.hints[obeyed] += obeying
 		m.hints[ignored] += n - obeying
-		m.scatter(ring, obeying)
+		m.scatter(g, ring, obeying)
 		n -= obeying
 	}
-	ring[(m.tick+ticks(m.p.RetryDelay))%len(ring)] += n
+	m.comeBackAt(g, ring, m.tick+ticks(m.p.RetryDelay), n)
+}
+
+// comeBackAt lets n reads try again at a tick.
+func (m *model) comeBackAt(g *group, ring []int, tick, n int) {
+	slot := tick % len(ring)
+	ring[slot] += n
+	if keys := m.wanting(g); keys > 0 {
+		g.retries.perKey[slot] += float64(n) * g.retries.missed / float64(keys)
+	}
 }
 
 const (
@@ -63,12 +75,12 @@ const (
 
 // scatter lets n reads come back at their hint or up to its jitter later, evenly.
 // Without jitter, those that were refused together come back together.
-func (m *model) scatter(ring []int, n int) {
+func (m *model) scatter(g *group, ring []int, n int) {
 	first := m.tick + m.orders.hintTicks(m.p)
 	width := max(1, int(m.orders.spread*float64(first-m.tick)))
 	phase := m.random(width)
 	for i := range width {
-		ring[(first+i)%len(ring)] += (n*(i+1)+phase)/width - (n*i+phase)/width
+		m.comeBackAt(g, ring, first+i, (n*(i+1)+phase)/width-(n*i+phase)/width)
 	}
 }
 
@@ -83,14 +95,14 @@ func (m *model) addRetryTokens() {
 	m.retryTokens = min(m.retryTokens+perTick, 2*perTick)
 }
 
-// dueRetries are the reads whose wait is over, to look up together with n new
-// ones. Without a budget they end here.
-func (m *model) dueRetries(g *group, n int) int {
+// dueRetries are the reads whose wait is over, beside n new ones: those whose key is
+// still missing, which try their query again, and the others, which look up anew.
+// Without a budget they end here.
+func (m *model) dueRetries(g *group, n int) (anew, missing int) {
 	r := &g.retries
 	if r.waiting == 0 {
-		clear(r.shares)
-		r.shares[0] = 1
-		return 0
+		r.onlyNew()
+		return 0, 0
 	}
 	due := 0
 	r.shares[0] = float64(n)
@@ -101,14 +113,22 @@ func (m *model) dueRetries(g *group, n int) int {
 		*slot = 0
 	}
 	r.waiting -= due
+	perKey := &r.perKey[m.tick%len(r.perKey)]
+	missing = g.againPart.split(due, min(1, *perKey*float64(m.wanting(g))/float64(max(1, due))))
+	*perKey = 0
 	if m.orders.retries <= 0 {
 		m.end(failed, due)
-		clear(r.shares)
-		r.shares[0] = 1
-		return 0
+		r.onlyNew()
+		return 0, 0
 	}
 	if n+due == 0 {
 		r.shares[0] = 1
 	}
-	return due
+	return due - missing, missing
+}
+
+// onlyNew says that none of the reads that look up have tried before.
+func (r *retries) onlyNew() {
+	clear(r.shares)
+	r.shares[0] = 1
 }
