@@ -113,18 +113,11 @@ const perWord = 8 * time.Second
 const longestTrial = time.Hour
 
 func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation) (*comparison, error) {
-	collapse := scenario.Start + collapseAfter
 	c := &comparison{
 		Scenario: scenario.Name, Runbook: doc.Name, Seed: seed, Modelled: true, PerWord: perWord.Seconds(),
-		From: time.Time{}.Add(collapse).Format(time.TimeOnly),
+		From: time.Time{}.Add(scenario.Start + collapseAfter).Format(time.TimeOnly),
 	}
-	begin := func(word time.Duration) (*trial, error) {
-		l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse, Variation: vary, Start: dayOfTrials.Add(collapse)})
-		if err != nil {
-			return nil, err
-		}
-		return &trial{doc: doc, lab: l, began: l.Clock().Now(), before: l.Unserved(), longest: longestTrial, word: word}, nil
-	}
+	begin := beginning(doc, scenario, seed, vary)
 	if err := c.leaveAlone(ctx, begin); err != nil {
 		return nil, err
 	}
@@ -144,6 +137,18 @@ func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario,
 }
 
 type beginTrial func(word time.Duration) (*trial, error)
+
+// beginning begins trials of a scenario at its collapse, all alike.
+func beginning(doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation) beginTrial {
+	collapse := scenario.Start + collapseAfter
+	return func(word time.Duration) (*trial, error) {
+		l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse, Variation: vary, Start: dayOfTrials.Add(collapse)})
+		if err != nil {
+			return nil, err
+		}
+		return &trial{doc: doc, lab: l, began: l.Clock().Now(), before: l.Unserved(), longest: longestTrial, word: word}, nil
+	}
+}
 
 func (c *comparison) leaveAlone(ctx context.Context, begin beginTrial) error {
 	t, err := begin(0)
