@@ -22,20 +22,31 @@ func Fold(records iter.Seq2[audit.Record, error]) (*State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("record %d: %w", record.Seq, err)
 		}
-		if begun, ok := body.(*Begun); ok && s == nil {
-			if s, err = newState(begun); err != nil {
-				return nil, fmt.Errorf("record %d: %w", record.Seq, err)
-			}
-		}
-		if s == nil {
-			return nil, fmt.Errorf("record %d: the log does not start with a begun record", record.Seq)
-		}
-		if err := s.apply(record, body); err != nil {
-			return nil, fmt.Errorf("record %d: %w", record.Seq, err)
+		if s, err = Follow(s, record, body); err != nil {
+			return nil, err
 		}
 	}
 	if s == nil {
 		return nil, fmt.Errorf("the log has no records")
+	}
+	return s, nil
+}
+
+// Follow takes the next record into a fold, for whoever looks on while a run is walked. The state
+// is nil before the first record. The body is what DecodeBody makes of the record; the state keeps it.
+func Follow(s *State, record audit.Record, body any) (*State, error) {
+	begun, ok := body.(*Begun)
+	switch {
+	case s == nil && !ok:
+		return nil, fmt.Errorf("record %d: the log does not start with a begun record", record.Seq)
+	case s == nil:
+		var err error
+		if s, err = newState(begun); err != nil {
+			return nil, fmt.Errorf("record %d: %w", record.Seq, err)
+		}
+	}
+	if err := s.apply(record, body); err != nil {
+		return nil, fmt.Errorf("record %d: %w", record.Seq, err)
 	}
 	return s, nil
 }

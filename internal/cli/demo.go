@@ -57,12 +57,12 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	if err := walkable(doc); err != nil {
 		return err
 	}
-	person := p.person()
-	if person == nil {
+	attended := p.terminal() != nil
+	if !attended {
 		p.settings.unattended()
 	}
 	mail := &mailbox{}
-	on, err := p.scenarioTargets(doc, scenario, mail, person != nil)
+	on, err := p.scenarioTargets(doc, scenario, mail, attended)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	if err := w.begin(ctx, through); err != nil {
 		return err
 	}
-	return w.finish(w.drive(ctx, person))
+	return w.finish(w.drive(ctx, w.person))
 }
 
 // unattended are the defaults of a demo that nobody takes part in.

@@ -26,7 +26,7 @@ type driver struct {
 	machine  machine
 	clock    clock
 	mail     *mailbox
-	terminal *terminal // nil when no person can be heard
+	person   person    // nil when no person can be heard
 	say      io.Writer // for the person, beside the records
 	actor    string
 	resume   string                       // the command that goes on with this run
@@ -83,7 +83,7 @@ func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 	if d.lingers != nil {
 		d.lingers(!m.Question.Until.IsZero())
 	}
-	if d.terminal == nil {
+	if d.person == nil {
 		if err := d.unheard(m); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (d *driver) deliver() error {
 			d.stopped = true
 			err = d.order(steps.Order{Kind: steps.OrderInterrupt, Text: m.signal})
 		case terminalGone:
-			d.terminal, d.asked = nil, asked{}
+			d.person, d.asked = nil, asked{}
 		}
 		if err != nil {
 			return err

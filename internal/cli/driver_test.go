@@ -88,7 +88,7 @@ var approval = steps.Question{
 func attended(t *testing.T, q steps.Question) (*driver, *scripted, *bytes.Buffer) {
 	said := &bytes.Buffer{}
 	m := newScripted(t)
-	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, terminal: &terminal{}, say: printableWriter{said}, actor: "ana", blocking: "expect warm"}
+	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, person: &terminal{}, say: printableWriter{said}, actor: "ana", blocking: "expect warm"}
 	if key := questionKey(q); key != "" {
 		d.asked = asked{question: q, key: key, after: 10}
 	}
@@ -276,8 +276,8 @@ func TestMailThatCameBeforeASleep(t *testing.T) {
 func TestTerminalGone(t *testing.T) {
 	d, _, _ := attended(t, approval)
 	d.mail.post(terminalGone{})
-	if err := d.deliver(); err != nil || d.terminal != nil || d.asked.key != "" {
-		t.Errorf("error %v, terminal %v, asked %q", err, d.terminal, d.asked.key)
+	if err := d.deliver(); err != nil || d.person != nil || d.asked.key != "" {
+		t.Errorf("error %v, terminal %v, asked %q", err, d.person, d.asked.key)
 	}
 }
 

@@ -89,6 +89,16 @@ func (p *program) run(args []string) int {
 	return int(codeOf(err))
 }
 
+// sayTo sends what is said beside the results somewhere else until the function that it gives is
+// called: lines would tear a screen. Nil changes nothing.
+func (p *program) sayTo(out io.Writer) (back func()) {
+	before := p.err
+	if out != nil {
+		p.err = out
+	}
+	return func() { p.err = before }
+}
+
 // closeLater has something closed when the process ends.
 func (p *program) closeLater(shut func() error) { p.closers = append(p.closers, shut) }
 

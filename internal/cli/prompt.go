@@ -44,7 +44,7 @@ func (d *driver) ask(q steps.Question) error {
 	if key == "" {
 		return nil
 	}
-	d.asked.after = d.terminal.ask()
+	d.asked.after = d.person.ask()
 	d.showQuestion(d.listed != q.Step)
 	d.listed = q.Step
 	return nil

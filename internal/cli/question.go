@@ -15,6 +15,7 @@ func (d *driver) showQuestion(full bool) {
 	d.asked.shown = d.clock.Now()
 	q := d.asked.question
 	switch {
+	case d.person != nil && d.person.shows():
 	case d.asked.key == "":
 		d.tell("nothing is asked; what counts now: " + strings.Join(d.words(), ", "))
 	case q.Asks != "":

@@ -71,16 +71,31 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 		return err
 	}
 	p.warnOf(unanswered)
-	return w.finish(w.drive(ctx, p.person()))
+	return w.finish(w.drive(ctx, w.person))
 }
 
 // newWalk prepares one process of a run.
 func (p *program) newWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
-	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, printer: p.printerFor(true), approve: steps.ApproveMode(p.settings.approve)}
+	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, approve: steps.ApproveMode(p.settings.approve)}
+	w.person, w.printer = p.audience(on.clock)
 	if w.on.caller == nil {
 		w.on.caller = commandCaller{ctx: ctx, clock: on.clock, post: w.mail.post}
 	}
 	return w
+}
+
+// audience is who a walk can ask, nil when nobody, and what shows its records: the console where
+// there is a terminal for it, else lines.
+func (p *program) audience(now clock) (person, recordPrinter) {
+	t := p.terminal()
+	switch {
+	case t == nil:
+		return nil, p.printerFor(true)
+	case p.fullScreen(t):
+		s := p.newScreen(t, now.Now)
+		return s, newScreenPrinter(s.console)
+	}
+	return t, p.printerFor(true)
 }
 
 // warnFindings says that a runbook has findings; they do not stop a recovery.
@@ -103,8 +118,8 @@ func (p *program) warnOf(err error) {
 	}
 }
 
-// person gives the terminal of a person, nil when none can be asked and answer.
-func (p *program) person() *terminal {
+// terminal gives the terminal of a person, nil when none can be asked and answer.
+func (p *program) terminal() *terminal {
 	if !p.seen() {
 		return nil
 	}
@@ -161,7 +176,7 @@ func (p *program) resume(ctx context.Context, name string) error {
 		return err
 	}
 	p.warnOf(unanswered)
-	return w.finish(w.drive(ctx, p.person()))
+	return w.finish(w.drive(ctx, w.person))
 }
 
 // resumable refuses runs that have nothing to go on with.

@@ -183,6 +183,15 @@ func (p *program) printerFor(brief bool) recordPrinter {
 	return t
 }
 
+// replayed keeps what the records from before this process say for the lines that come.
+func (t *transcript) replayed(_ audit.Record, body any) error {
+	t.follow(body)
+	return nil
+}
+
+// headPrinter shows heads.
+type headPrinter interface{ head(head audit.Head) error }
+
 // head prints a head that was signed: the position that somebody else may keep.
 func (t *transcript) head(head audit.Head) error {
 	_, err := fmt.Fprintf(t.out, "%*s  %s  head %s is signed\n", len("15:04:05.0Z")+10, "", t.here(), head)

@@ -34,6 +34,7 @@ type walk struct {
 	folder  runFolder
 	approve steps.ApproveMode
 	mail    *mailbox
+	person  person // nil when nobody can be asked
 	printer recordPrinter
 
 	log     *audit.Log
@@ -112,15 +113,28 @@ func (w *walk) resume(ctx context.Context, state *steps.State) error {
 func (w *walk) replay() iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		for record, err := range w.log.Records() {
-			if t, ok := w.printer.(*transcript); ok && err == nil {
-				if body, err := steps.DecodeBody(record.Kind, record.Body); err == nil {
-					t.follow(body)
-				}
+			if err == nil {
+				w.replayed(record)
 			}
 			if !yield(record, err) {
 				return
 			}
 		}
+	}
+}
+
+// replayer is a printer that wants to know of the records from before this process.
+type replayer interface {
+	replayed(record audit.Record, body any) error
+}
+
+func (w *walk) replayed(record audit.Record) {
+	printer, ok := w.printer.(replayer)
+	if !ok || w.trouble != nil {
+		return
+	}
+	if body, err := steps.DecodeBody(record.Kind, record.Body); err == nil {
+		w.trouble = printer.replayed(record, body)
 	}
 }
 
@@ -218,7 +232,7 @@ func (w *walk) show(record audit.Record, body any) {
 		return
 	}
 	w.trouble = w.printer.print(record, body)
-	if t, ok := w.printer.(*transcript); ok && w.trouble == nil && w.signed != nil {
+	if t, ok := w.printer.(headPrinter); ok && w.trouble == nil && w.signed != nil {
 		w.trouble, w.signed = t.head(*w.signed), nil
 	}
 	if w.trouble != nil {
@@ -254,33 +268,34 @@ const leave = 2 * time.Second
 
 // drive walks until an end or until a second signal. Then an intent that is under way
 // stays open in the log, and resuming settles it.
-func (w *walk) drive(ctx context.Context, person *terminal) error {
+func (w *walk) drive(ctx context.Context, person person) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// Signals are watched until the process ends: one that comes while the log and the
 	// mirror are being closed must not cut that short.
 	signals, stop := w.p.where.interrupts()
 	w.p.closeLater(func() error { stop(); return nil })
-	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, terminal: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run)}
+	var keys <-chan string
 	if person != nil {
+		defer person.leave()
+		defer w.p.sayTo(person.out())()
+		keys = person.interrupts()
 		go person.listen(w.mail.post)
 	}
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
+		resume: w.p.command("resume", w.folder.run)}
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
-	select {
-	case err := <-done:
+	err, stopped := awaitStop(done, signals, keys)
+	if stopped == "" {
 		return err
-	case signal := <-signals:
-		sayWarning(w.p.err, signal+": the walk stops when nothing adds load any more; once more to leave at once")
-		w.mail.post(interruption{signal})
 	}
-	select {
-	case err := <-done:
+	sayWarning(w.p.err, stopped+": the walk stops when nothing adds load any more; once more to leave at once")
+	w.mail.post(interruption{stopped})
+	if err, stopped = awaitStop(done, signals, keys); stopped == "" {
 		return err
-	case <-signals:
-		return w.leaveNow(cancel, done)
 	}
+	return w.leaveNow(cancel, done)
 }
 
 // outcome is how a person learns what became of what was under way.

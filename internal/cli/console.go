@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/tui"
+)
+
+// screen is a person at the console: what is typed there goes where lines of a plain terminal
+// go, and the answers come back to it.
+type screen struct {
+	console *tui.Console
+	post    func(mail)
+	keys    chan string // interrupts that were typed
+	gone    context.CancelFunc
+	ended   chan struct{}
+	said    []string // warnings from before it was open
+}
+
+// redrawEvery is how often a screen is drawn again when nothing happens: its clocks move.
+const redrawEvery = 500 * time.Millisecond
+
+// newScreen makes a console on a terminal for a run whose clock is now.
+func (p *program) newScreen(in *terminal, now func() time.Time) *screen {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &screen{keys: make(chan string, 2), gone: cancel, ended: make(chan struct{})}
+	s.console = tui.New(tui.Options{
+		In: in.file, Out: p.screenFile(),
+		Now: now, Hand: p.clock.Now,
+		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
+		Typed:     func(t tui.Typed) { s.post(typedLine{text: t.Text, number: t.Number, burst: t.Burst}) },
+		Interrupt: s.interrupt,
+		Words:     spokenHelp(),
+		NoColour:  p.where.getenv("NO_COLOR") != "",
+		ASCII:     !unicodeLocale(p.where.getenv),
+	})
+	return s
+}
+
+// interrupt never blocks: who has asked twice need not ask again.
+func (s *screen) interrupt() {
+	select {
+	case s.keys <- "interrupt":
+	default:
+	}
+}
+
+// fullScreen reports whether a walk may take the whole terminal.
+func (p *program) fullScreen(person *terminal) bool {
+	kind := p.where.getenv("TERM")
+	return person != nil && !p.settings.plain && !p.settings.json() && kind != "" && kind != "dumb" && p.screenFile() != nil
+}
+
+// screenFile is the terminal that results go to, nil when they go elsewhere.
+func (p *program) screenFile() *os.File {
+	out, ok := p.out.(printableWriter)
+	if !ok {
+		return nil
+	}
+	file, ok := out.to.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	return file
+}
+
+// unicodeLocale reports whether the locale says that the terminal shows more than ASCII.
+func unicodeLocale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := getenv(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
+
+// listen draws until the console is closed. A terminal that is gone ends it too.
+func (s *screen) listen(post func(mail)) {
+	s.post = post
+	err := s.console.Run(context.Background())
+	close(s.ended)
+	if err != nil {
+		post(terminalGone{})
+	}
+}
+
+// ask says that a question appears.
+func (s *screen) ask() uint64 { return s.console.Asked() }
+
+// shows reports that the screen draws questions itself.
+func (s *screen) shows() bool { return true }
+
+func (s *screen) interrupts() <-chan string { return s.keys }
+
+func (s *screen) out() io.Writer { return s.console }
+
+// leave gives the terminal back.
+func (s *screen) leave() {
+	s.console.Close()
+	s.gone()
+	<-s.ended
+}
+
+// screenPrinter hands records to a console, with what a plain walk would print of them.
+type screenPrinter struct {
+	console *tui.Console
+	lines   *bytes.Buffer
+	words   *transcript
+}
+
+func newScreenPrinter(console *tui.Console) *screenPrinter {
+	lines := &bytes.Buffer{}
+	words := newTranscript(lines)
+	words.brief = true
+	return &screenPrinter{console, lines, words}
+}
+
+func (s *screenPrinter) print(record audit.Record, body any) error {
+	event, err := s.event(record, body)
+	if err == nil {
+		s.console.Show(event)
+	}
+	return err
+}
+
+func (s *screenPrinter) event(record audit.Record, body any) (tui.Event, error) {
+	s.lines.Reset()
+	if err := s.words.print(record, body); err != nil {
+		return tui.Event{}, err
+	}
+	event := tui.Event{Record: record}
+	for line := range strings.Lines(s.lines.String()) {
+		event.Lines = append(event.Lines, strings.TrimRight(line, "\n"))
+	}
+	return event, nil
+}
+
+// replayed takes a record from before the screen was open.
+func (s *screenPrinter) replayed(record audit.Record, body any) error {
+	event, err := s.event(record, body)
+	if err != nil {
+		return err
+	}
+	return s.console.Replay(event)
+}

@@ -1,0 +1,34 @@
+package cli
+
+import "io"
+
+// person is who a walk can ask and hear: a terminal in lines, or the console.
+type person interface {
+	// listen posts what the person says, until nobody can be heard any more.
+	listen(post func(mail))
+	// ask says that a question appears, and gives the number up to which lines were begun before it.
+	ask() uint64
+	// shows reports whether questions are on the screen already.
+	shows() bool
+	// interrupts gives the interrupts that come as keys, not as signals; nil when none do.
+	interrupts() <-chan string
+	// out is where the person is answered, nil for standard error.
+	out() io.Writer
+	// leave gives the terminal back.
+	leave()
+}
+
+func (t *terminal) shows() bool               { return false }
+func (t *terminal) interrupts() <-chan string { return nil }
+func (t *terminal) out() io.Writer            { return nil }
+func (t *terminal) leave()                    {}
+
+// awaitStop waits for a walk's end, or for somebody who asks it to stop: then stopped says how.
+func awaitStop(done <-chan error, signals, keys <-chan string) (err error, stopped string) {
+	select {
+	case err = <-done:
+	case stopped = <-signals:
+	case stopped = <-keys:
+	}
+	return err, stopped
+}

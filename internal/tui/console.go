@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Options are what a console is built on. All functions are called from the console's goroutine
+// and must not block.
+type Options struct {
+	In  io.Reader
+	Out io.Writer
+
+	Now   func() time.Time // on the clock of the run
+	Hand  func() time.Time // on the clock of the person
+	Pause func() error     // waits until the screen should be drawn again; an error when it never will be
+
+	Typed     func(Typed) // a line that a person typed
+	Interrupt func()      // a person asks the walk to stop
+	Words     []string    // what can be typed, for the help
+	Watching  bool        // read-only: no line to type
+
+	NoColour bool
+	ASCII    bool // no sign beyond ASCII
+}
+
+// Console is a screen that follows one run.
+type Console struct {
+	options Options
+	queue   *queue
+	story   *Story
+}
+
+// New makes a console. Nothing is drawn before Run.
+func New(o Options) *Console {
+	return &Console{options: o, queue: newQueue(), story: &Story{}}
+}
+
+// Replay takes the records from before the console was opened. It must not be called after Run.
+func (c *Console) Replay(e Event) error { return c.story.Follow(e) }
+
+// Show hands over the next record. It never blocks.
+func (c *Console) Show(e Event) { c.queue.put(&e, "") }
+
+// Write takes what the walk says to a person, a line each.
+func (c *Console) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		if text := strings.TrimPrefix(strings.TrimRight(line, "\n"), "rewarm: "); text != "" {
+			c.queue.put(nil, text)
+		}
+	}
+	return len(p), nil
+}
+
+// Asked says that a question appears, and gives its number: lines with a lower one are no answer to it.
+func (c *Console) Asked() uint64 { return c.queue.next() }
+
+// Close ends Run.
+func (c *Console) Close() { c.queue.close() }
+
+// Run draws until Close, or until whoever watches leaves. The terminal is given back as it was.
+func (c *Console) Run(ctx context.Context) error {
+	program := tea.NewProgram(newModel(&c.options, c.queue, c.story),
+		tea.WithContext(ctx), tea.WithInput(c.options.In), tea.WithOutput(c.options.Out), tea.WithAltScreen(), tea.WithoutSignalHandler())
+	_, err := program.Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// queue brings records and answers to the console without holding anybody up.
+type queue struct {
+	mu     sync.Mutex
+	events []Event
+	said   []string
+	number uint64
+	closed bool
+	wake   chan struct{}
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+func (q *queue) put(e *Event, said string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e != nil {
+		q.events = append(q.events, *e)
+	} else {
+		q.said = append(q.said, said)
+	}
+	q.ring()
+}
+
+func (q *queue) ring() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.ring()
+}
+
+// wait returns when there is something to take; false when the console is to end.
+func (q *queue) wait() bool {
+	<-q.wake
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.closed
+}
+
+func (q *queue) take() ([]Event, []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	events, said := q.events, q.said
+	q.events, q.said = nil, nil
+	return events, said
+}
+
+// next gives the next number of a line or a question.
+func (q *queue) next() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.number++
+	return q.number
+}

@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// The names by which the budget of the origin is found in a runbook: two reserved figures, the
+// probe of live demand and the control of the load that a walk adds. Without the first three
+// there is no bar.
+const (
+	figureLimit   = "limit"
+	figureKnee    = "knee"
+	probeOffered  = "offered"
+	controlWarmer = "prewarm.rate"
+)
+
+// budget is what the origin is asked for against what it can do, in attempts a second.
+type budget struct {
+	live, prewarm, limit, knee float64
+	unit                       string
+}
+
+// budgetOf reads the budget off a run; false when it is not known.
+func (d *drawing) budgetOf() (b budget, ok bool) {
+	limit, knee := d.s.Doc.Figure(figureLimit), d.s.Doc.Figure(figureKnee)
+	offered := d.s.Latest(probes.Ask{Probe: probeOffered})
+	if limit == nil || knee == nil || offered == nil || offered.Count == 0 || offered.Reason != "" {
+		return budget{}, false
+	}
+	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit}
+	if c := d.s.Doc.Control(controlWarmer); c != nil {
+		if rate, known := d.s.Live(c); known && !rate.Unlimited {
+			b.prewarm = min(rate.Number, max(b.limit-b.live, 0))
+		}
+	}
+	return b, true
+}
+
+// budgetSection is the budget as a bar, with its numbers in words below.
+func (d *drawing) budgetSection(width int) section {
+	b, ok := d.budgetOf()
+	if !ok {
+		return section{}
+	}
+	return section{title: "origin budget", rows: []string{d.bar(b, width), d.fit(b.text(), width)}}
+}
+
+func (b budget) text() string {
+	number := func(v float64) string { return runbook.FormatQuantity(float64(int(v+0.5)), "") }
+	text := "live " + number(b.live)
+	switch left := b.limit - b.live - b.prewarm; {
+	case left < 0:
+		text += ", OVER the limit by " + number(-left)
+	default:
+		if b.prewarm > 0 {
+			text += ", prewarm may take " + number(b.prewarm)
+		}
+		text += ", left " + number(left)
+	}
+	return fmt.Sprintf("%s of limit %s, knee %s %s", text, number(b.limit), number(b.knee), b.unit)
+}
+
+// bar draws live, prewarm and what is left up to the knee, with a mark at the limit. What goes
+// beyond the knee fills the bar to its end, with a sign that it goes on.
+func (d *drawing) bar(b budget, width int) string {
+	scale := max(b.knee, b.limit, 1)
+	at := func(v float64) int { return max(0, min(width, int(v/scale*float64(width)+0.5))) }
+	limit := min(at(b.limit), width-1)
+	live, warm := at(b.live), at(b.live+b.prewarm)
+	var bar strings.Builder
+	for i := range width {
+		switch {
+		case i == limit:
+			bar.WriteString(d.signs.mark)
+		case i < live:
+			bar.WriteString(d.signs.full)
+		case i < warm:
+			bar.WriteString(d.signs.part)
+		default:
+			bar.WriteString(d.signs.free)
+		}
+	}
+	if b.live > b.limit {
+		return d.ink.bad.paint(bar.String())
+	}
+	return d.ink.good.paint(bar.String())
+}

@@ -1,0 +1,147 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// head is the first line: which run this is, and the clock of the recovery.
+func (d *drawing) head(width int) string {
+	clock := d.clock()
+	left := d.fit(d.s.Doc.Name+" on "+d.s.Doc.Service, width-cells(clock)-1)
+	about := d.about(width - cells(left) - cells(clock) - 2)
+	gap := spaces(width - cells(left) - cells(about) - cells(clock))
+	if about != "" {
+		about = " " + about
+		gap = gap[min(1, len(gap)):]
+	}
+	return d.ink.title.paint(left) + d.ink.quiet.paint(about) + gap + d.ink.strong.paint(clock)
+}
+
+// about is what the first line says when there is room: the run, and that a lab is only a model.
+func (d *drawing) about(width int) string {
+	for _, text := range []string{d.s.Begun.Run + d.modelled(" lab: every figure is a model's"), d.modelled("lab: every figure is a model's"), d.modelled("lab")} {
+		if text = clean(text); text != "" && cells(text) <= width {
+			return text
+		}
+	}
+	return ""
+}
+
+func (d *drawing) modelled(text string) string {
+	if !d.s.Begun.Lab {
+		return ""
+	}
+	return text
+}
+
+// clock is how long the recovery has taken, against what it may take.
+func (d *drawing) clock() string {
+	within := ""
+	if d.s.Doc.RecoverWithin > 0 {
+		within = " of " + lasts(d.s.Doc.RecoverWithin)
+	}
+	switch r := d.s.Recovered; {
+	case r != nil:
+		return "recovered in " + lasts(time.Duration(r.TookMS)*time.Millisecond) + within
+	case d.s.Ending != "":
+		return string(d.s.Ending) + " after " + lasts(d.s.LastAt.Sub(d.s.BegunAt))
+	}
+	took := d.now.Sub(d.s.BegunAt)
+	if d.s.Doc.RecoverWithin > 0 && took > d.s.Doc.RecoverWithin {
+		return lasts(took) + within + ", LATE"
+	}
+	return lasts(took) + within
+}
+
+// stages are the nine stages with their state and time, as wide as there is room for.
+func (d *drawing) stages(width int) []string {
+	if rows := d.stageRow(width, stageLong); rows != nil {
+		return rows
+	}
+	if rows := d.stageRow(width, stageShort); rows != nil {
+		return rows
+	}
+	return []string{d.stageOnly(width)}
+}
+
+// stageOnly is the stage that the walk stands in, for narrow screens.
+func (d *drawing) stageOnly(width int) string {
+	text := fmt.Sprintf("%s stage %d of %d, %s", d.signs.here, int(d.s.Stage), runbook.StageCount, d.stageText(d.s.Stage, stageLong))
+	return d.ink.strong.paint(d.fit(text, width))
+}
+
+// How a stage is named.
+type naming int
+
+const (
+	stageLong  naming = iota // protect-origin 12s
+	stageShort               // protect
+)
+
+func (d *drawing) stageRow(width int, how naming) []string {
+	var cellsUsed int
+	var b strings.Builder
+	for stage := runbook.DeclareMode; stage <= runbook.Reconcile; stage++ {
+		text := d.stageSign(stage) + d.stageText(stage, how)
+		if stage > runbook.DeclareMode {
+			text = " " + text
+		}
+		cellsUsed += cells(text)
+		b.WriteString(d.stageInk(stage).paint(text))
+	}
+	if cellsUsed > width {
+		return nil
+	}
+	return []string{b.String()}
+}
+
+func (d *drawing) stageText(stage runbook.Stage, how naming) string {
+	name := stage.String()
+	if stage == 0 {
+		return "not begun"
+	}
+	if how == stageShort {
+		return shortStages[stage]
+	}
+	return name + d.stageTime(stage)
+}
+
+var shortStages = [runbook.StageCount + 1]string{"", "declare", "protect", "stale", "constrain", "rank", "observe", "expand", "restore", "reconcile"}
+
+func (d *drawing) stageTime(stage runbook.Stage) string {
+	span := d.story.stages[stage]
+	switch {
+	case span.from.IsZero():
+		return ""
+	case span.to.IsZero():
+		return " " + lasts(d.now.Sub(span.from))
+	}
+	return " " + lasts(span.to.Sub(span.from))
+}
+
+func (d *drawing) stageSign(stage runbook.Stage) string {
+	switch {
+	case d.s.Doc.Stages[stage-1].Skip != "":
+		return d.signs.skipped
+	case stage < d.s.Stage || d.s.Ending == steps.EndedClosed:
+		return d.signs.done
+	case stage == d.s.Stage:
+		return d.signs.here
+	}
+	return d.signs.next
+}
+
+func (d *drawing) stageInk(stage runbook.Stage) ink {
+	switch {
+	case stage == d.s.Stage && d.s.Ending == "":
+		return d.ink.strong
+	case stage < d.s.Stage:
+		return d.ink.good
+	}
+	return d.ink.quiet
+}

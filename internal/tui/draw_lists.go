@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/steps"
+)
+
+// holdSection is every hold with what a person may do about it.
+func (d *drawing) holdSection(width int) section {
+	var rows []string
+	for _, hold := range d.s.Holds() {
+		text := "HELD " + lasts(d.now.Sub(hold.Since)) + ": " + hold.Sentence
+		rows = append(rows, d.paintedWrap(d.ink.bad, text, width, 2)...)
+		if hold.Can != "" {
+			rows = append(rows, d.paintedWrap(ink{}, "  can: "+hold.Can, width, 7)...)
+		}
+	}
+	return section{rows: rows, least: min(1, len(rows))}
+}
+
+// owedSection names the steps whose effect has not been seen yet.
+func (d *drawing) owedSection(width int) section {
+	owed := d.s.Owed()
+	if len(owed) == 0 {
+		return section{}
+	}
+	return section{rows: d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6), least: 1}
+}
+
+// controlSection is what is not at its steady value, with owner and age.
+func (d *drawing) controlSection(width int) section {
+	overrides := d.s.Overrides()
+	if len(overrides) == 0 {
+		return section{title: "controls", rows: []string{d.ink.quiet.paint(d.fit("all that this run flipped are at their steady value", width))}}
+	}
+	longest := 0
+	for _, o := range overrides {
+		longest = max(longest, cells(o.Control))
+	}
+	longest = min(longest, width/2)
+	var rows []string
+	for _, o := range overrides {
+		rows = append(rows, d.overrideRow(o, longest, width))
+	}
+	return section{title: fmt.Sprintf("controls not at their steady value: %d", len(rows)), rows: rows}
+}
+
+func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
+	text := o.Value + " (steady " + o.Steady + ")"
+	if !o.Since.IsZero() {
+		text += " " + lasts(d.now.Sub(o.Since))
+	}
+	if o.By != d.s.Begun.Run && o.By != "" {
+		text += ", by " + o.By
+	}
+	if o.Owner != "" {
+		text += ", owner " + o.Owner
+	}
+	row := d.column(o.Control, nameWidth) + " "
+	if !o.ReviewAt.IsZero() && d.now.After(o.ReviewAt) {
+		return row + d.ink.bad.paint(d.fit("OVERDUE "+text, width-nameWidth-1))
+	}
+	return row + d.fit(text, width-nameWidth-1)
+}
+
+// eventSection is what happened last.
+func (d *drawing) eventSection(width int) section {
+	const most = 200
+	events := d.story.events[max(0, len(d.story.events)-most):]
+	rows := make([]string, len(events))
+	for i, e := range events {
+		rows[i] = cut(e.text, width, d.signs.more)
+	}
+	return section{title: "events", rows: rows, last: true}
+}
+
+// saidSection is what the walk has answered to a person lately.
+func (d *drawing) saidSection(said []answer, width int) section {
+	const keptFor = 30 * time.Second
+	var rows []string
+	for _, a := range said {
+		if d.now.Sub(a.at) <= keptFor {
+			rows = append(rows, d.paintedWrap(d.ink.strong, a.text, width, 2)...)
+		}
+	}
+	return section{rows: rows, least: min(1, len(rows)), last: true}
+}
+
+// answer is something that the walk has said to a person.
+type answer struct {
+	at   time.Time
+	text string
+}

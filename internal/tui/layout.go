@@ -1,0 +1,78 @@
+package tui
+
+// section is a part of the screen: rows that are drawn already. The first least of them are what it
+// must show to be of use.
+type section struct {
+	title string
+	rows  []string
+	least int  // rows without which it says nothing; 0 when it can be left out
+	last  bool // when there is no room for all, the last rows are shown instead of the first
+}
+
+// height is how many rows of the screen a section takes with so many rows of its own.
+func (s *section) height(rows int) int {
+	if rows > 0 && s.title != "" {
+		return rows + 1
+	}
+	return rows
+}
+
+// share gives each section a number of rows so that all fit into a height. Those before others in
+// the list come first: each gets its least, then each what it can use.
+func share(sections []section, height int) []int {
+	given := make([]int, len(sections))
+	for i := range sections {
+		if s := &sections[i]; s.least > 0 && s.height(s.least) <= height {
+			given[i] = s.least
+			height -= s.height(s.least)
+		}
+	}
+	for i := range sections {
+		s := &sections[i]
+		more := len(s.rows) - given[i]
+		if given[i] == 0 && s.title != "" {
+			if height < 2 {
+				continue
+			}
+			more = min(more, height-1)
+		}
+		if more = min(more, height); more > 0 {
+			height -= s.height(given[i]+more) - s.height(given[i])
+			given[i] += more
+		}
+	}
+	return given
+}
+
+// stack draws sections below each other in the order of places, which names them by their index,
+// and fills up to the height.
+func (d *drawing) stack(sections []section, places []int, width, height int) []string {
+	given := share(sections, height)
+	lines := make([]string, 0, height)
+	for _, i := range places {
+		s := &sections[i]
+		if given[i] == 0 {
+			continue
+		}
+		if s.title != "" {
+			lines = append(lines, d.heading(s.title, width))
+		}
+		rows := s.rows[:given[i]]
+		if s.last {
+			rows = s.rows[len(s.rows)-given[i]:]
+		}
+		lines = append(lines, rows...)
+	}
+	for len(lines) < height {
+		lines = append(lines, "")
+	}
+	return lines[:height]
+}
+
+// beside puts two columns next to each other with a rule between them.
+func (d *drawing) beside(left, right []string, width int) []string {
+	for i := range left {
+		left[i] = padPainted(left[i], width) + d.ink.quiet.paint(d.signs.mark) + right[i]
+	}
+	return left
+}

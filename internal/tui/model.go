@@ -1,0 +1,259 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// model is the screen as the terminal library drives it. Only its goroutine touches the story.
+type model struct {
+	options  *Options
+	queue    *queue
+	ink      theme
+	keys     []key
+	story    *Story
+	trouble  error // the records could not be followed
+	said     []answer
+	line     textinput.Model
+	hand     hand
+	view     viewKind
+	offset   int // rows that a view is scrolled from its end, or its start for those that begin at the top
+	width    int
+	height   int
+	stopping bool
+}
+
+func newModel(o *Options, q *queue, story *Story) *model {
+	line := textinput.New()
+	line.Prompt = "> "
+	line.CharLimit = 1024
+	line.Focus()
+	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(), story: story, line: line, width: 80, height: 24}
+}
+
+// woken says that the queue has something, redraw that time has passed.
+type (
+	woken  struct{}
+	redraw struct{}
+)
+
+func (m *model) Init() tea.Cmd { return tea.Batch(m.awaitQueue, m.awaitTime) }
+
+func (m *model) awaitQueue() tea.Msg {
+	if !m.queue.wait() {
+		return tea.Quit()
+	}
+	return woken{}
+}
+
+// awaitTime lets the clocks on the screen move.
+func (m *model) awaitTime() tea.Msg {
+	if err := m.options.Pause(); err != nil {
+		return nil
+	}
+	return redraw{}
+}
+
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.line.Width = max(msg.Width-4, 1)
+	case woken:
+		m.take()
+		return m, m.awaitQueue
+	case redraw:
+		return m, m.awaitTime
+	case tea.KeyMsg:
+		return m, m.pressed(msg)
+	}
+	return m, nil
+}
+
+// take follows what has come in.
+func (m *model) take() {
+	events, said := m.queue.take()
+	for _, e := range events {
+		if m.trouble == nil {
+			m.trouble = m.story.Follow(e)
+		}
+	}
+	for _, text := range said {
+		m.said = append(m.said, answer{at: m.options.Now(), text: text})
+	}
+	const kept = 20
+	m.said = m.said[max(0, len(m.said)-kept):]
+}
+
+func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
+	if k := find(m.keys, msg.String(), m.line.Value() == "" && !msg.Paste); k != nil {
+		k.act(m)
+		return nil
+	}
+	if m.options.Watching {
+		if msg.String() == "q" {
+			return tea.Quit
+		}
+		return nil
+	}
+	if msg.Type == tea.KeyEnter {
+		m.send()
+		return nil
+	}
+	if msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace {
+		m.hand.feel(msg, m.options.Hand(), m.queue.next)
+	}
+	var cmd tea.Cmd
+	m.line, cmd = m.line.Update(msg)
+	return cmd
+}
+
+// send gives the line to whoever drives the walk.
+func (m *model) send() {
+	text := strings.TrimSpace(m.line.Value())
+	m.line.SetValue("")
+	typed := m.hand.line(text, m.options.Hand(), m.queue.next)
+	if text == "" {
+		m.show(viewBoard)
+		return
+	}
+	if strings.EqualFold(text, "help") {
+		m.show(viewHelp)
+		return
+	}
+	m.options.Typed(typed)
+}
+
+func (m *model) show(kind viewKind) {
+	if m.view == kind {
+		kind = viewBoard
+	}
+	m.view, m.offset = kind, 0
+}
+
+func (m *model) back() {
+	if m.line.Value() != "" {
+		m.line.SetValue("")
+		m.hand = hand{}
+		return
+	}
+	m.view, m.offset = viewBoard, 0
+}
+
+func (m *model) scroll(rows int) {
+	switch rows {
+	case page:
+		rows = m.height - 6
+	case -page:
+		rows = 6 - m.height
+	}
+	m.offset = max(0, m.offset+rows*m.direction())
+}
+
+// direction is -1 for views that show their end first.
+func (m *model) direction() int {
+	if m.view == viewEvents {
+		return -1
+	}
+	return 1
+}
+
+func (m *model) interrupt() { m.stopping = true; m.options.Interrupt() }
+
+// View draws a frame.
+func (m *model) View() string {
+	return strings.Join(m.frame(), "\n")
+}
+
+func (m *model) frame() []string {
+	if m.story.State == nil || m.trouble != nil {
+		return m.empty()
+	}
+	d := newDrawing(m.story, m.options.Now(), &m.ink, m.options.Watching)
+	top := []string{d.head(m.width)}
+	if m.height >= 8 {
+		top = append(top, d.stages(m.width)...)
+	}
+	bottom := append(d.foot(m.width, footRows(m.height)), m.bottom(d)...)
+	room := max(m.height-len(top)-len(bottom), 0)
+	lines := append(top, m.middle(d, room)...)
+	lines = append(lines, bottom...)
+	return lines[:min(len(lines), max(m.height, 1))]
+}
+
+func (m *model) empty() []string {
+	if m.trouble != nil {
+		return wrapped(clean("this log cannot be followed any further: "+m.trouble.Error()), m.width, 2)
+	}
+	return []string{cut("waiting for the first record", m.width, "")}
+}
+
+// bottom is the line of a person and the keys.
+func (m *model) bottom(d *drawing) []string {
+	rows := []string{}
+	if !m.options.Watching {
+		rows = append(rows, m.line.View())
+	}
+	return append(rows, m.ink.quiet.paint(d.fit(m.keyLine(), m.width)))
+}
+
+func (m *model) keyLine() string {
+	var parts []string
+	for _, k := range m.keys {
+		if k.brief != "" && !(m.options.Watching && k.brief == "^C stop") {
+			parts = append(parts, k.brief)
+		}
+	}
+	if m.options.Watching {
+		return "watching, read-only: q leaves  " + strings.Join(parts, "  ")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// middle is the board or what is shown in its place.
+func (m *model) middle(d *drawing, height int) []string {
+	switch m.view {
+	case viewEvents:
+		return m.window(d, "events", d.allEvents(m.width), height)
+	case viewProbes:
+		return m.window(d, "probes", d.probeRows(m.width), height)
+	case viewHelp:
+		return m.window(d, "help", m.helpRows(d), height)
+	case viewPlots:
+		return fill(d.plots(m.width, height), height)
+	}
+	return d.board(m.said, m.width, height)
+}
+
+// window shows as many rows as there is room for, from the offset on.
+func (m *model) window(d *drawing, title string, rows []string, height int) []string {
+	if height < 2 {
+		return fill(nil, height)
+	}
+	room := height - 1
+	m.offset = min(m.offset, max(0, len(rows)-room))
+	first := m.offset
+	if m.direction() < 0 {
+		first = max(0, len(rows)-room-m.offset)
+	}
+	shown := rows[first:min(len(rows), first+room)]
+	return fill(append([]string{d.heading(title+place(first, len(shown), len(rows)), m.width)}, shown...), height)
+}
+
+func place(first, shown, all int) string {
+	if shown >= all {
+		return ""
+	}
+	return " (rows " + itoa(first+1) + " to " + itoa(first+shown) + " of " + itoa(all) + ")"
+}
+
+func fill(rows []string, height int) []string {
+	for len(rows) < height {
+		rows = append(rows, "")
+	}
+	return rows[:max(height, 0)]
+}
+
+var _ tea.Model = (*model)(nil)

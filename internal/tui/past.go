@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"strings"
+	"time"
+)
+
+// past is what a probe measured lately, oldest first.
+type past struct{ points []point }
+
+// point is one answer: the lowest and the highest of its series.
+type point struct {
+	at        time.Time
+	low, high float64
+}
+
+// longestPast bounds what is kept of one probe: ten minutes at a poll a second.
+const longestPast = 600
+
+func (p *past) add(at point) {
+	if len(p.points) >= 2*longestPast {
+		p.points = append(p.points[:0], p.points[len(p.points)-longestPast:]...)
+	}
+	p.points = append(p.points, at)
+}
+
+// graph draws the last minutes in so many cells, one row high, each cell the worst of its time:
+// the highest when high is set, else the lowest. Where something was flipped stands a mark.
+func (p *past) graph(cells int, until time.Time, span time.Duration, high bool, flips []time.Time, s *signs) string {
+	if p == nil || cells <= 0 {
+		return spaces(cells)
+	}
+	values, seen := p.worst(cells, until, span, high)
+	low, top := extremes(values, seen)
+	marked := flipped(cells, until, span, flips)
+	var b strings.Builder
+	for i := range cells {
+		switch {
+		case marked[i]:
+			b.WriteString(s.flip)
+		case !seen[i]:
+			b.WriteByte(' ')
+		default:
+			b.WriteString(s.levels[level(values[i], low, top, len(s.levels))])
+		}
+	}
+	return b.String()
+}
+
+func (p *past) worst(cells int, until time.Time, span time.Duration, high bool) (values []float64, seen []bool) {
+	values, seen = make([]float64, cells), make([]bool, cells)
+	for i := len(p.points) - 1; i >= 0; i-- {
+		cell, ok := cellOf(p.points[i].at, cells, until, span)
+		if !ok {
+			break
+		}
+		value := p.points[i].low
+		if high {
+			value = p.points[i].high
+		}
+		if !seen[cell] || high && value > values[cell] || !high && value < values[cell] {
+			values[cell], seen[cell] = value, true
+		}
+	}
+	return values, seen
+}
+
+// cellOf is the cell of a moment; false when it lies before the graph.
+func cellOf(at time.Time, cells int, until time.Time, span time.Duration) (int, bool) {
+	back := until.Sub(at)
+	if back > span {
+		return 0, false
+	}
+	return max(0, min(cells-1, cells-1-int(back*time.Duration(cells)/(span+1)))), true
+}
+
+func flipped(cells int, until time.Time, span time.Duration, flips []time.Time) []bool {
+	marked := make([]bool, cells)
+	for i := len(flips) - 1; i >= 0; i-- {
+		cell, ok := cellOf(flips[i], cells, until, span)
+		if !ok {
+			break
+		}
+		marked[cell] = true
+	}
+	return marked
+}
+
+func extremes(values []float64, seen []bool) (low, top float64) {
+	first := true
+	for i, v := range values {
+		if seen[i] && (first || v < low) {
+			low = v
+		}
+		if seen[i] && (first || v > top) {
+			top = v
+		}
+		first = first && !seen[i]
+	}
+	return min(low, 0), top
+}
+
+func level(value, low, top float64, levels int) int {
+	if top <= low {
+		return 0
+	}
+	return max(0, min(levels-1, int((value-low)/(top-low)*float64(levels-1)+0.5)))
+}

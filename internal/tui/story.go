@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// Event is one record of a run, with what it says in words.
+type Event struct {
+	Record audit.Record
+	Lines  []string // as a plain walk prints them; none for a record that only measures
+}
+
+// Story is what a screen knows of a run: the fold of its records and what the fold forgets.
+type Story struct {
+	State *steps.State
+
+	events  []line
+	pasts   map[probes.Ask]*past
+	flips   []time.Time // of changes, by the clock of Prometheus
+	settled int         // flips of the state that were looked at
+	stages  [runbook.StageCount + 1]span
+}
+
+// line is one line of the events.
+type line struct {
+	seq  uint64
+	text string
+}
+
+// span is when a stage was entered and left; zero while it was not.
+type span struct{ from, to time.Time }
+
+// mostEvents bounds the lines that are kept. All of them are in the log.
+const mostEvents = 2000
+
+// Follow takes the next record.
+func (s *Story) Follow(e Event) error {
+	body, err := steps.DecodeBody(e.Record.Kind, e.Record.Body)
+	if err != nil {
+		return err
+	}
+	if s.State, err = steps.Follow(s.State, e.Record, body); err != nil {
+		return err
+	}
+	for _, text := range e.Lines {
+		s.events = append(s.events, line{e.Record.Seq, clean(text)})
+	}
+	if len(s.events) > 2*mostEvents {
+		s.events = append([]line{}, s.events[len(s.events)-mostEvents:]...)
+	}
+	switch b := body.(type) {
+	case *steps.StageBody:
+		s.entered(b, e.Record.At)
+	case *steps.Observed:
+		s.measured(b)
+	case *steps.Settled:
+		for _, flip := range s.State.Flips()[s.settled:] {
+			if s.settled++; !flip.Nothing {
+				s.flips = append(s.flips, flip.ServerAt)
+			}
+		}
+	case *steps.Ended:
+		s.stages[s.State.Stage].to = e.Record.At
+	}
+	return nil
+}
+
+func (s *Story) entered(b *steps.StageBody, at time.Time) {
+	now, _ := runbook.ParseStage(b.Stage)
+	if s.stages[now].from.IsZero() {
+		s.stages[now].from = at
+	}
+	for stage := runbook.DeclareMode; stage < now; stage++ {
+		if before := &s.stages[stage]; !before.from.IsZero() && before.to.IsZero() {
+			before.to = at
+		}
+	}
+}
+
+// measured keeps the past of each probe for the graphs.
+func (s *Story) measured(b *steps.Observed) {
+	if s.pasts == nil {
+		s.pasts = map[probes.Ask]*past{}
+	}
+	for i := range b.Answers {
+		a := &b.Answers[i]
+		if a.Reason != "" || a.Count == 0 {
+			continue
+		}
+		p := s.pasts[a.Ask]
+		if p == nil {
+			p = &past{}
+			s.pasts[a.Ask] = p
+		}
+		p.add(point{at: a.At, low: a.Min.Value, high: a.Max.Value})
+	}
+}

@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clean makes visible what a terminal would obey or hide, on one line: control characters,
+// direction overrides, invalid UTF-8.
+func clean(text string) string {
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == utf8.RuneError || !hidden(r):
+			b.WriteString(text[i : i+size])
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// hidden reports characters that must not reach a terminal. RuneError is among them only so that
+// invalid bytes are looked at. Marks that combine, and joiners, are hidden too: a terminal and this
+// program could disagree about the cells that they take, and a border would break.
+func hidden(r rune) bool {
+	switch {
+	case r == utf8.RuneError:
+		return true
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	}
+	return !unicode.IsGraphic(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) || unicode.Is(unicode.Zl, r) ||
+		unicode.Is(unicode.Zp, r) || r == '\u00ad' || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
+}
+
+// cells is how wide clean text is on a terminal.
+func cells(text string) int {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+// cut shortens clean text to so many cells, with a mark where something is missing.
+func cut(text string, width int, mark string) string {
+	switch {
+	case cells(text) <= width:
+		return text
+	case width <= 0:
+		return ""
+	}
+	return ansi.Truncate(text, width, mark)
+}
+
+// pad fills clean text up to so many cells.
+func pad(text string, width int) string {
+	return text + spaces(width-cells(text))
+}
+
+const blanks = "                                                                                                                                "
+
+func spaces(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blanks):
+		return blanks[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// wrapped breaks clean text between words into lines of so many cells; what follows the first is set in.
+func wrapped(text string, width, hang int) []string {
+	if cells(text) <= width {
+		return []string{text}
+	}
+	lines := strings.Split(ansi.Wrap(text, max(width-hang, 1), ""), "\n")
+	for i := 1; i < len(lines); i++ {
+		lines[i] = spaces(hang) + lines[i]
+	}
+	return lines
+}
+
+// lasts is a time for people: 41s, 3m05s, 2h04m.
+func lasts(d time.Duration) string {
+	d = max(d, 0).Truncate(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}

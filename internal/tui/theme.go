@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// ink is a style as the two sequences around a text. A frame paints hundreds of texts, so they
+// are worked out once.
+type ink struct{ on, off string }
+
+func (i ink) paint(text string) string {
+	if i.on == "" || text == "" {
+		return text
+	}
+	return i.on + text + i.off
+}
+
+// theme is what a screen is drawn with. Colours are the sixteen of the terminal, which people have
+// set for their own background; none carries a meaning that a word or a sign does not carry too.
+type theme struct {
+	title, quiet, good, bad, doubt, strong, alarm ink
+	signs                                         signs
+}
+
+// signs are the marks on a screen, in a set for terminals without Unicode too.
+type signs struct {
+	pass, fail, unknown, here, done, next, skipped string
+	rule, more, full, part, free, mark             string
+	levels                                         []string // of a small graph, from low to high
+	flip                                           string   // where a graph has a flip
+}
+
+var unicodeSigns = signs{
+	pass: "✓", fail: "✗", unknown: "?", here: "▶", done: "✓", next: "·", skipped: "-",
+	rule: "─", more: "…", full: "█", part: "▒", free: "░", mark: "│",
+	levels: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, flip: "╎",
+}
+
+var asciiSigns = signs{
+	pass: "+", fail: "x", unknown: "?", here: ">", done: "+", next: ".", skipped: "-",
+	rule: "-", more: "~", full: "#", part: "=", free: ".", mark: "|",
+	levels: []string{"_", ".", "-", "~", "=", "*", "%", "#"}, flip: "|",
+}
+
+// newTheme makes a theme for an output. Plain has no colour, ascii no sign beyond ASCII.
+func newTheme(out io.Writer, plain, ascii bool) theme {
+	renderer := lipgloss.NewRenderer(out)
+	if plain {
+		renderer.SetColorProfile(termenv.Ascii)
+	} else {
+		renderer.SetColorProfile(termenv.ANSI)
+	}
+	inkOf := func(style lipgloss.Style) ink {
+		on, off, _ := strings.Cut(style.Render("x"), "x")
+		return ink{on, off}
+	}
+	style := renderer.NewStyle
+	t := theme{
+		title: inkOf(style().Bold(true)), strong: inkOf(style().Bold(true)),
+		quiet: inkOf(style().Faint(true)),
+		good:  inkOf(style().Foreground(lipgloss.Color("2"))),
+		bad:   inkOf(style().Foreground(lipgloss.Color("1")).Bold(true)),
+		doubt: inkOf(style().Foreground(lipgloss.Color("3"))),
+		alarm: inkOf(style().Reverse(true).Bold(true)),
+		signs: unicodeSigns,
+	}
+	if ascii {
+		t.signs = asciiSigns
+	}
+	return t
+}

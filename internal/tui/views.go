@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// allEvents is every line that is kept, broken to the width.
+func (d *drawing) allEvents(width int) []string {
+	var rows []string
+	for _, e := range d.story.events {
+		rows = append(rows, wrapped(e.text, width, 4)...)
+	}
+	return rows
+}
+
+// probeRows is every probe with its query and the readings of its latest answer.
+func (d *drawing) probeRows(width int) []string {
+	var rows []string
+	for i := range d.s.Doc.Probes {
+		rows = append(rows, d.probeRow(&d.s.Doc.Probes[i], width)...)
+	}
+	return rows
+}
+
+func (d *drawing) probeRow(p *runbook.Probe, width int) []string {
+	rows := []string{d.ink.strong.paint(d.fit(p.Name+also(" in ", p.Unit), width))}
+	rows = append(rows, d.paintedWrap(d.ink.quiet, "  "+p.Query, width, 4)...)
+	asked := false
+	for _, ask := range d.asksOf(p.Name) {
+		if a := d.s.Latest(ask); a != nil {
+			asked = true
+			rows = append(rows, d.answerRows(a, p, width)...)
+		}
+	}
+	if !asked {
+		rows = append(rows, "  not asked yet")
+	}
+	return rows
+}
+
+// asksOf are the questions that were put for a probe, one for each rung.
+func (d *drawing) asksOf(probe string) []probes.Ask {
+	asks := []probes.Ask{{Probe: probe}}
+	for ask := range d.story.pasts {
+		if ask.Probe == probe && ask != asks[0] {
+			asks = append(asks, ask)
+		}
+	}
+	slices.SortFunc(asks[1:], func(a, b probes.Ask) int { return slices.Compare([]string{a.From, a.To}, []string{b.From, b.To}) })
+	return asks
+}
+
+func (d *drawing) answerRows(a *probes.Answer, p *runbook.Probe, width int) []string {
+	title := "  at " + a.At.UTC().Format("15:04:05.0Z") + also(", from ", a.Ask.From) + also(" to ", a.Ask.To) + also(", samples ", d.age(a)) + also(" old", "")
+	if a.Reason != "" {
+		title += ": unknown, " + string(a.Reason) + also(": ", a.Detail)
+	}
+	rows := []string{d.fit(title, width)}
+	const most = 4
+	for i, r := range a.Readings {
+		if i == most {
+			rows = append(rows, fmt.Sprintf("    and %d more", a.Count-most))
+			break
+		}
+		rows = append(rows, d.fit("    "+runbook.FormatQuantity(r.Value, p.Unit)+"  "+r.Series, width))
+	}
+	return rows
+}
+
+// also adds a part to a text when there is one.
+func also(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + text
+}
+
+// helpRows are the keys and the words.
+func (m *model) helpRows(d *drawing) []string {
+	rows := []string{d.ink.strong.paint("keys")}
+	for _, k := range m.keys {
+		if k.shown != "" {
+			rows = append(rows, "  "+d.column(k.shown, 12)+d.fit(k.does, m.width-14))
+		}
+	}
+	rows = append(rows, "", d.ink.strong.paint("words, each with Enter"))
+	for _, text := range m.options.Words {
+		rows = append(rows, wrapped(clean("  "+text), m.width, 6)...)
+	}
+	return rows
+}

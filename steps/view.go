@@ -1,0 +1,65 @@
+package steps
+
+import (
+	"time"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// GateView is a gate that is being watched, as it stands after the latest poll.
+type GateView struct {
+	Watch
+	Verdict  probes.Verdict
+	Passed   int              // observations that passed in a row
+	Findings []probes.Finding // one for each bound; none before the first poll
+	Since    time.Time        // when the present row of like verdicts began, on our clock; zero before it
+}
+
+// Gates gives every gate that is being watched now: those of the steps in walk order, then the
+// guards, then the exit, of which Passed counts whole intervals.
+func (s *State) Gates() []GateView {
+	watches := s.watches()
+	views := make([]GateView, len(watches))
+	for i, w := range watches {
+		if w.ID == exitID {
+			views[i] = s.exitView(w)
+			continue
+		}
+		t := s.track(w)
+		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.Findings, Since: t.sinceWhen()}
+	}
+	return views
+}
+
+func (s *State) exitView(w Watch) GateView {
+	x := s.followExit()
+	w.Passes = s.Doc.Exit.Intervals
+	view := GateView{Watch: w, Verdict: x.last.Verdict, Findings: x.last.Findings}
+	switch {
+	case !x.held.IsZero():
+		view.Passed = w.Passes
+	case !x.since.IsZero():
+		view.Passed = int(x.latest.at.Sub(x.since) / s.Doc.Exit.Interval)
+		view.Since = x.since.Add(-s.offset)
+	}
+	return view
+}
+
+// Question is what the walk waits for a person to say at a time.
+func (s *State) Question(now time.Time) Question { return questionOf(s, now) }
+
+// Live gives the value of a control as last seen; false when it is not known or not readable.
+func (s *State) Live(c *runbook.Control) (runbook.Value, bool) { return s.live(c) }
+
+// CurrentStep is the step that the walk stands in: the last that was entered and is not done,
+// nil when there is none.
+func (s *State) CurrentStep() *runbook.Step {
+	var current *runbook.Step
+	for step := range s.Doc.Steps() {
+		if st := s.steps[step.Name]; st != nil && st.Phase == StepEntered {
+			current = step
+		}
+	}
+	return current
+}
