@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -113,42 +112,29 @@ func (s *screen) leave() {
 // screenPrinter hands records to a console, with what a plain walk would print of them.
 type screenPrinter struct {
 	console *tui.Console
-	lines   *bytes.Buffer
 	words   *transcript
 }
 
 func newScreenPrinter(console *tui.Console) *screenPrinter {
-	lines := &bytes.Buffer{}
-	words := newTranscript(lines)
+	words := newTranscript(io.Discard)
 	words.brief = true
-	return &screenPrinter{console, lines, words}
+	return &screenPrinter{console, words}
 }
 
 func (s *screenPrinter) print(record audit.Record, body any) error {
-	event, err := s.event(record, body)
-	if err == nil {
-		s.console.Show(event)
-	}
-	return err
+	s.console.Show(s.event(record, body))
+	return nil
 }
 
-func (s *screenPrinter) event(record audit.Record, body any) (tui.Event, error) {
-	s.lines.Reset()
-	if err := s.words.print(record, body); err != nil {
-		return tui.Event{}, err
-	}
+func (s *screenPrinter) event(record audit.Record, body any) tui.Event {
 	event := tui.Event{Record: record}
-	for line := range strings.Lines(s.lines.String()) {
-		event.Lines = append(event.Lines, strings.TrimRight(line, "\n"))
+	for _, e := range s.words.heard(record, body) {
+		event.Lines = append(event.Lines, tui.Line{Where: e.where, Text: e.text, Rows: e.rows})
 	}
-	return event, nil
+	return event
 }
 
 // replayed takes a record from before the screen was open.
 func (s *screenPrinter) replayed(record audit.Record, body any) error {
-	event, err := s.event(record, body)
-	if err != nil {
-		return err
-	}
-	return s.console.Replay(event)
+	return s.console.Replay(s.event(record, body))
 }

@@ -55,16 +55,21 @@ func (t *transcript) print(record audit.Record, body any) error {
 			return err
 		}
 	}
-	t.follow(body)
-	if t.brief && saidElsewhere(body) {
-		return nil
-	}
-	for _, e := range t.events(record, body) {
+	for _, e := range t.heard(record, body) {
 		if err := t.line(record, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// heard takes a record in and gives its lines.
+func (t *transcript) heard(record audit.Record, body any) []event {
+	t.follow(body)
+	if t.brief && saidElsewhere(body) {
+		return nil
+	}
+	return t.events(record, body)
 }
 
 // event is one line: where in the walk, and what happened; and rows below it.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +18,48 @@ const graphSpan = 3 * time.Minute
 // gateSection is a table of the gates that matter now: those of the step first, then what is owed
 // or breached, then the exit.
 func (d *drawing) gateSection(width int) section {
+	shown := d.shownGates()
+	columns := columnsFor(shown, width)
 	var rows []string
-	for _, gate := range d.shownGates() {
-		rows = append(rows, d.gateRows(gate, width)...)
+	for _, gate := range shown {
+		rows = append(rows, d.gateRows(gate, columns, width)...)
 	}
 	return section{title: "gates", rows: rows, least: min(2, len(rows))}
+}
+
+// columns are the widths of the table, in cells; 0 leaves a column out.
+type columns struct{ bound, value, margin, age, graph int }
+
+// Widths that do not depend on what is in the table.
+const (
+	indent      = 2
+	marginWidth = 6
+	ageWidth    = 3
+	leastGraph  = 8
+	mostGraph   = 30
+)
+
+// columnsFor gives the bounds and values what they need and the rest what is left, the margin first.
+func columnsFor(gates []*steps.GateView, width int) columns {
+	var c columns
+	for _, gate := range gates {
+		for i := range gate.Findings {
+			if f := &gate.Findings[i]; f.Verdict != probes.Unknown {
+				c.bound, c.value = max(c.bound, cells(f.Bound)), max(c.value, cells(f.Value))
+			}
+		}
+	}
+	left := width - indent - verdictWidth - 1 - c.bound - 1 - c.value
+	take := func(column *int, least, most int) {
+		if left > least {
+			*column = min(left-1, most)
+			left -= *column + 1
+		}
+	}
+	take(&c.margin, marginWidth, marginWidth)
+	take(&c.age, ageWidth, ageWidth)
+	take(&c.graph, leastGraph, mostGraph)
+	return c
 }
 
 // shownGates orders the gates by how much a person needs them and leaves out guards that pass.
@@ -53,7 +91,7 @@ func gateName(id string) (kind, name string) {
 	return kind, name
 }
 
-func (d *drawing) gateRows(gate *steps.GateView, width int) []string {
+func (d *drawing) gateRows(gate *steps.GateView, columns columns, width int) []string {
 	kind, _ := gateName(gate.ID)
 	passed := fmt.Sprintf("%d/%d", min(gate.Passed, gate.Passes), gate.Passes)
 	if kind == "exit" {
@@ -65,14 +103,38 @@ func (d *drawing) gateRows(gate *steps.GateView, width int) []string {
 	}
 	rows := []string{d.verdictColumn(gate.Verdict) + d.ink.strong.paint(d.fit(title, width-verdictWidth-1))}
 	bounds := boundsOf(gate.Gate)
-	for i := range gate.Findings {
-		var bound *runbook.Bound
-		if i < len(bounds) {
-			bound = bounds[i]
+	for i := 0; i < len(gate.Findings); {
+		f := &gate.Findings[i]
+		if f.Verdict == probes.Unknown {
+			alike := alikeFrom(gate.Findings, i)
+			rows = append(rows, d.unknownRow(gate.Findings[i:alike], width))
+			i = alike
+			continue
 		}
-		rows = append(rows, d.boundRow(gate, &gate.Findings[i], bound, width))
+		rows = append(rows, d.boundRow(gate, f, bounds[i], columns, width))
+		i++
 	}
 	return rows
+}
+
+// alikeFrom is where the bounds end that are unknown for the same reason as the first.
+func alikeFrom(findings []probes.Finding, first int) int {
+	end := first + 1
+	for end < len(findings) && findings[end].Verdict == probes.Unknown && findings[end].Reason == findings[first].Reason {
+		end++
+	}
+	return end
+}
+
+// unknownRow names bounds that are unknown for one reason, and the reason.
+func (d *drawing) unknownRow(alike []probes.Finding, width int) string {
+	names := make([]string, len(alike))
+	for i := range alike {
+		names[i] = alike[i].Probe
+	}
+	why := strings.TrimPrefix(alike[0].Sentence, alike[0].Probe+" unknown: ")
+	text := strings.Join(slices.Compact(names), ", ") + ": " + why
+	return spaces(indent) + d.verdictColumn(probes.Unknown) + d.ink.doubt.paint(d.fit(text, width-indent-verdictWidth-1))
 }
 
 func (d *drawing) verdictColumn(v probes.Verdict) string {
@@ -88,44 +150,23 @@ func boundsOf(gate runbook.Gate) (bounds []*runbook.Bound) {
 	return bounds
 }
 
-// Widths of the columns of a bound, in cells.
-const (
-	valueWidth  = 18
-	marginWidth = 7
-	ageWidth    = 5
-	graphWidth  = 20
-)
-
-// boundRow is one bound: what it asks, the value, the margin, the last minutes, and how old the
-// samples are. What does not fit is left out from the right.
-func (d *drawing) boundRow(gate *steps.GateView, f *probes.Finding, bound *runbook.Bound, width int) string {
-	row := "  " + d.verdictColumn(f.Verdict)
-	left := width - 2 - verdictWidth - 1
-	if f.Verdict == probes.Unknown {
-		return row + d.ink.doubt.paint(d.fit(f.Sentence, left))
-	}
-	boundWidth := min(max(left/3, 24), 44)
-	if left < boundWidth+valueWidth {
+// boundRow is one bound: what it asks, the value, the margin, how old the samples are, and the last
+// minutes.
+func (d *drawing) boundRow(gate *steps.GateView, f *probes.Finding, bound *runbook.Bound, c columns, width int) string {
+	row := spaces(indent) + d.verdictColumn(f.Verdict)
+	left := width - indent - verdictWidth - 1
+	if c.margin == 0 {
 		return row + d.fit(f.Bound+": "+f.Value, left)
-	}
-	row += d.column(f.Bound, boundWidth) + " " + d.column(f.Value, valueWidth-1)
-	left -= boundWidth + valueWidth
-	if bound == nil {
-		return row
 	}
 	ask := askOf(d.s.Doc, bound, gate)
 	answer := d.s.Latest(ask)
-	if left >= marginWidth {
-		row += d.column(d.margin(bound, gate, answer), marginWidth)
-		left -= marginWidth
+	row += d.column(f.Bound, c.bound) + " " + d.column(f.Value, c.value) + " " + right(d.margin(bound, gate, answer), c.margin)
+	if c.age > 0 {
+		row += " " + right(d.age(answer), c.age)
 	}
-	if left >= ageWidth {
-		row += d.column(d.age(answer), ageWidth)
-		left -= ageWidth
-	}
-	if left > 8 {
+	if c.graph > 0 {
 		high := bound.Op != runbook.AtLeast && bound.Op != runbook.Above
-		row += " " + d.story.pasts[ask].graph(min(left-1, graphWidth), d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
+		row += " " + d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
 	return row
 }

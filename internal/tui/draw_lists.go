@@ -49,7 +49,7 @@ func (d *drawing) controlSection(width int) section {
 }
 
 func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
-	text := o.Value + " (steady " + o.Steady + ")"
+	text := o.Value + " (steady " + withoutUnit(o.Steady, o.Value) + ")"
 	if !o.Since.IsZero() {
 		text += " " + lasts(d.now.Sub(o.Since))
 	}
@@ -66,15 +66,34 @@ func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
 	return row + d.fit(text, width-nameWidth-1)
 }
 
+// withoutUnit leaves out a unit that the other value names already.
+func withoutUnit(value, other string) string {
+	if number, unit, ok := strings.Cut(value, " "); ok && strings.HasSuffix(other, " "+unit) {
+		return number
+	}
+	return value
+}
+
 // eventSection is what happened last.
 func (d *drawing) eventSection(width int) section {
-	const most = 200
-	events := d.story.events[max(0, len(d.story.events)-most):]
-	rows := make([]string, len(events))
-	for i, e := range events {
-		rows[i] = cut(e.text, width, d.signs.more)
+	const most = 60
+	var rows []string
+	latest := d.story.events[max(0, len(d.story.events)-most):]
+	for i := range latest {
+		rows = append(rows, wrapped(latest[i].brief(width), width, len(briefTime)+1)...)
 	}
 	return section{title: "events", rows: rows, last: true}
+}
+
+const briefTime = "15:04:05"
+
+// brief is an event on as few rows as can be.
+func (h *happening) brief(width int) string {
+	where := h.where
+	if width < wideEnough {
+		where = h.step
+	}
+	return h.at.UTC().Format(briefTime) + " " + where + ": " + h.text
 }
 
 // saidSection is what the walk has answered to a person lately.

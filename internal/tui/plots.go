@@ -1,4 +1,111 @@
 package tui
 
-// plots draws the past of the probes that the exit judges, as large as there is room for.
-func (d *drawing) plots(width, height int) []string { return nil }
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/NimbleMarkets/ntcharts/linechart"
+	"github.com/NimbleMarkets/ntcharts/linechart/timeserieslinechart"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// leastPlot is the least room in which a plot says anything, in cells.
+const (
+	leastPlotWidth  = 36
+	leastPlotHeight = 7
+)
+
+// plots draws the probes that the exit judges, and then all others that were measured, as many as
+// there is room for.
+func (d *drawing) plots(width, height int) []string {
+	across := max(1, width/(2*leastPlotWidth)+1)
+	down := max(1, height/(leastPlotHeight+2))
+	asks := d.plotted()
+	if len(asks) == 0 || width < leastPlotWidth || height < leastPlotHeight {
+		return []string{d.fit("nothing to plot yet, or no room: a plot needs 36 columns and 7 rows", width)}
+	}
+	asks = asks[:min(len(asks), across*down)]
+	across = min(across, len(asks))
+	down = (len(asks) + across - 1) / across
+	var rows []string
+	for len(asks) > 0 {
+		n := min(across, len(asks))
+		rows = append(rows, d.plotRow(asks[:n], width/across, height/down)...)
+		asks = asks[n:]
+	}
+	return rows
+}
+
+// plotted are the questions worth a plot: those of the exit first.
+func (d *drawing) plotted() []probes.Ask {
+	asks := probes.Asks(d.s.Doc, d.s.Doc.Exit.When, "", "")
+	for i := range d.s.Doc.Probes {
+		if ask := (probes.Ask{Probe: d.s.Doc.Probes[i].Name}); !slices.Contains(asks, ask) {
+			asks = append(asks, ask)
+		}
+	}
+	return slices.DeleteFunc(asks, func(ask probes.Ask) bool {
+		past := d.story.pasts[ask]
+		return past == nil || len(past.points) < 2
+	})
+}
+
+func (d *drawing) plotRow(asks []probes.Ask, width, height int) []string {
+	rows := make([]string, height)
+	for _, ask := range asks {
+		for i, line := range d.plot(ask, width, height) {
+			rows[i] += padPainted(line, width)
+		}
+	}
+	return rows
+}
+
+// plot is one probe over the last minutes, with its title above.
+func (d *drawing) plot(ask probes.Ask, width, height int) []string {
+	points := d.story.pasts[ask].points
+	last := points[len(points)-1]
+	unit := ""
+	if p := d.s.Doc.Probe(ask.Probe); p != nil {
+		unit = p.Unit
+	}
+	title := fmt.Sprintf("%s %s", ask.Probe, runbook.FormatQuantity(last.high, unit))
+	rows := []string{d.heading(title, width-1)}
+	return append(rows, fill(d.line(points, width-1, height-1), height-1)...)
+}
+
+// line draws points with the chart of the library.
+func (d *drawing) line(points []point, width, height int) []string {
+	begin := max(0, len(points)-longestPast)
+	from, to := points[begin].at, points[len(points)-1].at
+	low, top := 0.0, 0.0
+	for _, p := range points[begin:] {
+		low, top = min(low, p.high), max(top, p.high)
+	}
+	chart := timeserieslinechart.New(width, height,
+		timeserieslinechart.WithTimeRange(from, to), timeserieslinechart.WithYRange(low, max(top, low+1e-9)),
+		timeserieslinechart.WithXYSteps(2, 2),
+		timeserieslinechart.WithXLabelFormatter(clockLabel), timeserieslinechart.WithYLabelFormatter(numberLabel))
+	for _, p := range points[begin:] {
+		chart.Push(timeserieslinechart.TimePoint{Time: p.at, Value: p.high})
+	}
+	if d.ink.ascii {
+		chart.Draw()
+	} else {
+		chart.DrawBraille()
+	}
+	return strings.Split(chart.View(), "\n")
+}
+
+var clockLabel linechart.LabelFormatter = func(_ int, v float64) string { return time.Unix(int64(v), 0).UTC().Format("15:04:05") }
+
+// numberLabel keeps labels short: 12.5k, 0.02.
+var numberLabel linechart.LabelFormatter = func(_ int, v float64) string {
+	if v >= 10_000 {
+		return fmt.Sprintf("%.3gk", v/1000)
+	}
+	return fmt.Sprintf("%.4g", v)
+}

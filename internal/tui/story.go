@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
@@ -12,24 +13,35 @@ import (
 // Event is one record of a run, with what it says in words.
 type Event struct {
 	Record audit.Record
-	Lines  []string // as a plain walk prints them; none for a record that only measures
+	Lines  []Line // none for a record that only measures
+}
+
+// Line is one thing that a record says.
+type Line struct {
+	Where string   // the step with its stage, or the stage
+	Text  string   // what happened
+	Rows  []string // what belongs to it: what a person can do, what waiting costs
 }
 
 // Story is what a screen knows of a run: the fold of its records and what the fold forgets.
 type Story struct {
 	State *steps.State
 
-	events  []line
+	events  []happening
 	pasts   map[probes.Ask]*past
 	flips   []time.Time // of changes, by the clock of Prometheus
 	settled int         // flips of the state that were looked at
 	stages  [runbook.StageCount + 1]span
 }
 
-// line is one line of the events.
-type line struct {
-	seq  uint64
-	text string
+// happening is one line of the events, fit to be drawn.
+type happening struct {
+	at    time.Time
+	t     time.Duration // of the run
+	where string        // stage/step
+	step  string        // the same, shorter
+	text  string
+	rows  []string
 }
 
 // span is when a stage was entered and left; zero while it was not.
@@ -47,11 +59,11 @@ func (s *Story) Follow(e Event) error {
 	if s.State, err = steps.Follow(s.State, e.Record, body); err != nil {
 		return err
 	}
-	for _, text := range e.Lines {
-		s.events = append(s.events, line{e.Record.Seq, clean(text)})
+	for _, l := range e.Lines {
+		s.events = append(s.events, happened(e.Record, l))
 	}
 	if len(s.events) > 2*mostEvents {
-		s.events = append([]line{}, s.events[len(s.events)-mostEvents:]...)
+		s.events = append([]happening{}, s.events[len(s.events)-mostEvents:]...)
 	}
 	switch b := body.(type) {
 	case *steps.StageBody:
@@ -68,6 +80,15 @@ func (s *Story) Follow(e Event) error {
 		s.stages[s.State.Stage].to = e.Record.At
 	}
 	return nil
+}
+
+func happened(r audit.Record, l Line) happening {
+	h := happening{at: r.At, t: time.Duration(r.T) * time.Millisecond, where: clean(l.Where), text: clean(l.Text)}
+	h.step = h.where[strings.LastIndexByte(h.where, '/')+1:]
+	for _, row := range l.Rows {
+		h.rows = append(h.rows, clean(row))
+	}
+	return h
 }
 
 func (s *Story) entered(b *steps.StageBody, at time.Time) {

@@ -74,6 +74,11 @@ func pad(text string, width int) string {
 	return text + spaces(width-cells(text))
 }
 
+// right puts clean text at the right end of so many cells.
+func right(text string, width int) string {
+	return spaces(width-cells(text)) + text
+}
+
 const blanks = "                                                                                                                                "
 
 func spaces(n int) string {
@@ -86,16 +91,44 @@ func spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// wrapped breaks clean text between words into lines of so many cells; what follows the first is set in.
+// wrapped breaks clean text between words into lines of so many cells, the first of which may be
+// shorter than those that are set in below it. A word that is too long is cut by whoever draws the line.
 func wrapped(text string, width, hang int) []string {
 	if cells(text) <= width {
 		return []string{text}
 	}
-	lines := strings.Split(ansi.Wrap(text, max(width-hang, 1), ""), "\n")
-	for i := 1; i < len(lines); i++ {
-		lines[i] = spaces(hang) + lines[i]
+	var lines []string
+	begin, used := 0, 0 // of the present line: where it begins, and the cells up to end
+	end := 0            // behind its last word
+	for at := 0; at < len(text); {
+		next := nextWord(text, at)
+		word := cells(text[end:next])
+		if used+word > width && end > begin {
+			lines = append(lines, indented(text[begin:end], lines, hang))
+			begin = end + len(text[end:next]) - len(strings.TrimLeft(text[end:next], " "))
+			used, word = hang, cells(text[begin:next])
+		}
+		used, end, at = used+word, next, next
 	}
-	return lines
+	return append(lines, indented(text[begin:end], lines, hang))
+}
+
+// nextWord is where the next word ends, with the spaces before it.
+func nextWord(text string, at int) int {
+	for at < len(text) && text[at] == ' ' {
+		at++
+	}
+	for at < len(text) && text[at] != ' ' {
+		at++
+	}
+	return at
+}
+
+func indented(text string, before []string, hang int) string {
+	if len(before) == 0 {
+		return text
+	}
+	return spaces(hang) + text
 }
 
 // lasts is a time for people: 41s, 3m05s, 2h04m.

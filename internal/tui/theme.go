@@ -24,6 +24,7 @@ func (i ink) paint(text string) string {
 type theme struct {
 	title, quiet, good, bad, doubt, strong, alarm ink
 	signs                                         signs
+	ascii                                         bool
 }
 
 // signs are the marks on a screen, in a set for terminals without Unicode too.
@@ -69,7 +70,7 @@ func newTheme(out io.Writer, plain, ascii bool) theme {
 		signs: unicodeSigns,
 	}
 	if ascii {
-		t.signs = asciiSigns
+		t.signs, t.ascii = asciiSigns, true
 	}
 	return t
 }

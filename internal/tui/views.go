@@ -14,8 +14,13 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // allEvents is every line that is kept, broken to the width.
 func (d *drawing) allEvents(width int) []string {
 	var rows []string
-	for _, e := range d.story.events {
-		rows = append(rows, wrapped(e.text, width, 4)...)
+	for i := range d.story.events {
+		e := &d.story.events[i]
+		stamp := e.at.UTC().Format("15:04:05.0Z") + fmt.Sprintf(" %8s  ", fmt.Sprintf("+%.1fs", e.t.Seconds()))
+		rows = append(rows, wrapped(stamp+e.where+": "+e.text, width, len(stamp))...)
+		for _, row := range e.rows {
+			rows = append(rows, wrapped(spaces(len(stamp))+row, width, len(stamp)+2)...)
+		}
 	}
 	return rows
 }
