@@ -27,8 +27,8 @@ type screen struct {
 // redrawEvery is how often a screen is drawn again when nothing happens: its clocks move.
 const redrawEvery = 500 * time.Millisecond
 
-// newScreen makes a console on a terminal for a run whose clock is now.
-func (p *program) newScreen(in *terminal, now func() time.Time) *screen {
+// newScreen makes a console on a terminal for a run whose clock is now; who only watches types nothing.
+func (p *program) newScreen(in *terminal, now func() time.Time, watching bool) *screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &screen{keys: make(chan string, 2), gone: cancel, ended: make(chan struct{})}
 	s.console = tui.New(tui.Options{
@@ -37,6 +37,7 @@ func (p *program) newScreen(in *terminal, now func() time.Time) *screen {
 		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
 		Typed:     func(t tui.Typed) { s.post(typedLine{text: t.Text, number: t.Number, burst: t.Burst}) },
 		Interrupt: s.interrupt,
+		Watching:  watching,
 		Words:     spokenHelp(),
 		NoColour:  p.where.getenv("NO_COLOR") != "",
 		ASCII:     !unicodeLocale(p.where.getenv),

@@ -34,6 +34,8 @@ func keys() []key {
 		{[]string{"down"}, "", "", "", scroll(1)},
 		{[]string{"pgup"}, "PgUp, PgDn", "move by a screen", "", scroll(-page)},
 		{[]string{"pgdown"}, "", "", "", scroll(page)},
+		{[]string{"left"}, "Left, Right", "in a watch: to the event before, to the next, and behind the last back to now", "", func(m *model) { m.scrub(-1) }},
+		{[]string{"right"}, "", "", "", func(m *model) { m.scrub(1) }},
 		{[]string{"ctrl+c"}, "^C", "stop the walk: what adds load is idled, brakes stay; again leaves at once", "^C stop", (*model).interrupt},
 	}
 }

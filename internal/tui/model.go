@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,7 +15,10 @@ type model struct {
 	ink      theme
 	keys     []key
 	story    *Story
-	trouble  error // the records could not be followed
+	kept     []Event // of a watch, to go back in time
+	at       int     // events of kept that the story has seen
+	past     bool    // the story stands at an earlier moment
+	trouble  error   // the records could not be followed
 	said     []answer
 	line     textinput.Model
 	hand     hand
@@ -75,16 +79,26 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // take follows what has come in.
 func (m *model) take() {
 	events, said := m.queue.take()
-	for _, e := range events {
-		if m.trouble == nil {
-			m.trouble = m.story.Follow(e)
-		}
+	if m.options.Watching {
+		m.kept = append(m.kept, events...)
+	}
+	if !m.past {
+		m.follow(events)
 	}
 	for _, text := range said {
 		m.said = append(m.said, answer{at: m.options.Now(), text: text})
 	}
 	const kept = 20
 	m.said = m.said[max(0, len(m.said)-kept):]
+}
+
+func (m *model) follow(events []Event) {
+	for _, e := range events {
+		if m.trouble == nil {
+			m.trouble = m.story.Follow(e)
+			m.at++
+		}
+	}
 }
 
 func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
@@ -94,7 +108,7 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 	}
 	if m.options.Watching {
 		if msg.String() == "q" {
-			return tea.Quit
+			m.options.Interrupt()
 		}
 		return nil
 	}
@@ -162,6 +176,15 @@ func (m *model) direction() int {
 
 func (m *model) interrupt() { m.stopping = true; m.options.Interrupt() }
 
+// now is the time of a frame: that of the last record where time does not go on.
+func (m *model) now() time.Time {
+	s := m.story.State
+	if m.past || s.Ending != "" || m.options.Watching && s.Begun.Lab {
+		return s.LastAt
+	}
+	return m.options.Now()
+}
+
 // View draws a frame.
 func (m *model) View() string {
 	return strings.Join(m.frame(), "\n")
@@ -171,7 +194,7 @@ func (m *model) frame() []string {
 	if m.story.State == nil || m.trouble != nil {
 		return m.empty()
 	}
-	d := newDrawing(m.story, m.options.Now(), &m.ink, m.options.Watching)
+	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
 	top := []string{d.head(m.width)}
 	if m.height >= 8 {
 		top = append(top, d.stages(m.width)...)
@@ -207,7 +230,7 @@ func (m *model) keyLine() string {
 		}
 	}
 	if m.options.Watching {
-		return "watching, read-only: q leaves  " + strings.Join(parts, "  ")
+		return m.watchLine() + "  " + strings.Join(parts, "  ")
 	}
 	return strings.Join(parts, "  ")
 }

@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Tail follows a log that this process or another is writing. It checks the chain as it
+// goes; a line that has not come whole yet waits for the next call.
+type Tail struct {
+	w     walker
+	found []Record
+}
+
+// NewTail begins before the first record of a file, which need not be there yet.
+func NewTail(path string) *Tail {
+	t := &Tail{w: walker{path: path}}
+	t.w.visit = func(e envelope, _ digest) error {
+		record, err := e.record()
+		t.found = append(t.found, record)
+		return err
+	}
+	return t
+}
+
+// Read gives the records that have come since the last call, none when there are none.
+// An error is final: what follows it cannot be trusted.
+func (t *Tail) Read() ([]Record, error) {
+	t.found = nil
+	file, err := os.Open(t.w.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && t.w.line == 0:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() < t.w.offset {
+		return nil, &DamagedError{Path: t.w.path, Line: t.w.line, Offset: t.w.offset, Reason: "the file has become shorter"}
+	}
+	more, err := io.ReadAll(io.NewSectionReader(file, t.w.offset, 1<<62))
+	if err != nil {
+		return nil, fmt.Errorf("read %s behind line %d: %w", show(t.w.path), t.w.line, err)
+	}
+	err = t.lines(more)
+	return t.found, err
+}
+
+func (t *Tail) lines(more []byte) error {
+	for {
+		end := bytes.IndexByte(more, '\n')
+		if end < 0 {
+			return nil
+		}
+		t.w.line++
+		if err := t.w.look(more[:end], true); err != nil {
+			return err
+		}
+		t.w.offset += int64(end) + 1
+		more = more[end+1:]
+	}
+}
