@@ -61,7 +61,7 @@ func held(o Order) string {
 }
 
 // Question is what the walk waits for a person to say at this moment.
-func (m *Machine) Question() Question { return m.state.Question(m.c.Clock.Now()) }
+func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now()) }
 
 // approve gives the approval that was named by its digest, if it is on offer now.
 func (m *Machine) approve(o Order) error {

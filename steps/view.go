@@ -46,8 +46,15 @@ func (s *State) exitView(w Watch) GateView {
 	return view
 }
 
-// Question is what the walk waits for a person to say at a time.
-func (s *State) Question(now time.Time) Question { return questionOf(s, now) }
+// Question is what the walk waits for a person to say at a time. Waits is false while it has
+// something else to do first: then what was asked before may still be asked.
+func (s *State) Question(now time.Time) (q Question, waits bool) {
+	n, waits := lookAt(s, now)
+	if !waits {
+		return Question{}, false
+	}
+	return n.question, true
+}
 
 // Live gives the value of a control as last seen; false when it is not known or not readable.
 func (s *State) Live(c *runbook.Control) (runbook.Value, bool) { return s.live(c) }

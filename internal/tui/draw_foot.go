@@ -14,6 +14,8 @@ func (d *drawing) foot(width, most int) []string {
 		return d.alarm(wrapped(clean(d.blocks()), width, 2), width, most)
 	case most == 1 && len(d.question.Offers) > 0:
 		return d.alarm([]string{clean("type: " + d.question.Offers[0].Word)}, width, 1)
+	case most == 1 && d.question.Asks != "":
+		return d.alarm([]string{clean("answer: " + d.question.Asks)}, width, 1)
 	case most == 1:
 		return d.alarm([]string{clean(d.blocks())}, width, 1)
 	}

@@ -47,15 +47,19 @@ func (d *drawing) clock() string {
 	}
 	switch r := d.s.Recovered; {
 	case r != nil:
-		return "recovered in " + lasts(time.Duration(r.TookMS)*time.Millisecond) + within
+		return "recovered in " + lasts(time.Duration(r.TookMS)*time.Millisecond) + within + d.late(r.Late)
 	case d.s.Ending != "":
 		return string(d.s.Ending) + " after " + lasts(d.s.LastAt.Sub(d.s.BegunAt))
 	}
 	took := d.now.Sub(d.s.BegunAt)
-	if d.s.Doc.RecoverWithin > 0 && took > d.s.Doc.RecoverWithin {
-		return lasts(took) + within + ", LATE"
+	return lasts(took) + within + d.late(d.s.Doc.RecoverWithin > 0 && took > d.s.Doc.RecoverWithin)
+}
+
+func (d *drawing) late(is bool) string {
+	if is {
+		return ", LATE"
 	}
-	return lasts(took) + within
+	return ""
 }
 
 // stages are the nine stages with their state and time, as wide as there is room for.

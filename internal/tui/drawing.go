@@ -26,7 +26,7 @@ type drawing struct {
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {
 	d := &drawing{story: story, s: story.State, now: now, ink: ink, signs: &ink.signs, watching: watching}
 	if d.s.Ending == "" {
-		d.question, d.gates = d.s.Question(now), d.s.Gates()
+		d.question, d.gates = story.asked(now), d.s.Gates()
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // model is the screen as the terminal library drives it. Only its goroutine touches the story.
@@ -201,9 +202,14 @@ func (m *model) frame() []string {
 	}
 	bottom := append(d.foot(m.width, footRows(m.height)), m.bottom(d)...)
 	room := max(m.height-len(top)-len(bottom), 0)
-	lines := append(top, m.middle(d, room)...)
-	lines = append(lines, bottom...)
-	return lines[:min(len(lines), max(m.height, 1))]
+	lines := append(append(top, m.middle(d, room)...), bottom...)
+	lines = lines[:min(len(lines), max(m.height, 1))]
+	for i, line := range lines {
+		if ansi.StringWidth(line) > m.width { // only on a screen that is narrower than a column
+			lines[i] = ansi.Truncate(line, m.width, "")
+		}
+	}
+	return lines
 }
 
 func (m *model) empty() []string {

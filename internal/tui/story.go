@@ -27,11 +27,12 @@ type Line struct {
 type Story struct {
 	State *steps.State
 
-	events  []happening
-	pasts   map[probes.Ask]*past
-	flips   []time.Time // of changes, by the clock of Prometheus
-	settled int         // flips of the state that were looked at
-	stages  [runbook.StageCount + 1]span
+	events   []happening
+	pasts    map[probes.Ask]*past
+	flips    []time.Time    // of changes, by the clock of Prometheus
+	question steps.Question // when the walk waited last
+	settled  int            // flips of the state that were looked at
+	stages   [runbook.StageCount + 1]span
 }
 
 // happening is one line of the events, fit to be drawn.
@@ -89,6 +90,14 @@ func happened(r audit.Record, l Line) happening {
 		h.rows = append(h.rows, clean(row))
 	}
 	return h
+}
+
+// asked is what a person is asked. While the walk is busy between two records it is what was asked before.
+func (s *Story) asked(now time.Time) steps.Question {
+	if q, waits := s.State.Question(now); waits {
+		s.question = q
+	}
+	return s.question
 }
 
 func (s *Story) entered(b *steps.StageBody, at time.Time) {

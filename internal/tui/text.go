@@ -97,6 +97,7 @@ func wrapped(text string, width, hang int) []string {
 	if cells(text) <= width {
 		return []string{text}
 	}
+	hang = min(hang, width/2)
 	var lines []string
 	begin, used := 0, 0 // of the present line: where it begins, and the cells up to end
 	end := 0            // behind its last word
