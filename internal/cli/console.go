@@ -21,7 +21,6 @@ type screen struct {
 	keys    chan string // interrupts that were typed
 	gone    context.CancelFunc
 	ended   chan struct{}
-	said    []string // warnings from before it was open
 }
 
 // redrawEvery is how often a screen is drawn again when nothing happens: its clocks move.

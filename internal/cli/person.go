@@ -24,11 +24,11 @@ func (t *terminal) out() io.Writer            { return nil }
 func (t *terminal) leave()                    {}
 
 // awaitStop waits for a walk's end, or for somebody who asks it to stop: then stopped says how.
-func awaitStop(done <-chan error, signals, keys <-chan string) (err error, stopped string) {
+func awaitStop(done <-chan error, signals, keys <-chan string) (stopped string, err error) {
 	select {
 	case err = <-done:
 	case stopped = <-signals:
 	case stopped = <-keys:
 	}
-	return err, stopped
+	return stopped, err
 }

@@ -286,13 +286,13 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		resume: w.p.command("resume", w.folder.run)}
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
-	err, stopped := awaitStop(done, signals, keys)
+	stopped, err := awaitStop(done, signals, keys)
 	if stopped == "" {
 		return err
 	}
 	sayWarning(w.p.err, stopped+": the walk stops when nothing adds load any more; once more to leave at once")
 	w.mail.post(interruption{stopped})
-	if err, stopped = awaitStop(done, signals, keys); stopped == "" {
+	if stopped, err = awaitStop(done, signals, keys); stopped == "" {
 		return err
 	}
 	return w.leaveNow(cancel, done)
