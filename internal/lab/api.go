@@ -34,7 +34,7 @@ const (
 func newAPI(s *store, scrapeEvery time.Duration, now func() time.Time) http.Handler {
 	queries := parser.NewParser(parser.Options{})
 	a := &api{
-		ages: &agesOf{store: s, parser: queries, known: map[string][]ageQuestion{}},
+		ages: &agesOf{store: s, parser: queries, known: map[string]*questions{}},
 		engine: promql.NewEngine(promql.EngineOpts{
 			MaxSamples:               5_000_000,
 			Timeout:                  longestQuery,
@@ -81,14 +81,45 @@ func (a *api) query(r *http.Request) (any, *apiError) {
 	if err := checkTimeout(r); err != nil {
 		return nil, err
 	}
-	if vector, ok := a.ages.answer(r.FormValue("query"), at); ok {
-		return &evaluated{value: vector}, nil
+	return a.evaluate(r.Context(), r.FormValue("query"), at)
+}
+
+// evaluate answers a query at one moment, as the engine would.
+func (a *api) evaluate(ctx context.Context, query string, at time.Time) (*evaluated, *apiError) {
+	if q := a.ages.questions(query); q != nil {
+		if known, ok := a.withAges(ctx, q, at); ok {
+			return known, nil
+		}
 	}
-	q, parseErr := a.engine.NewInstantQuery(r.Context(), a.store, nil, r.FormValue("query"), at)
-	if parseErr != nil {
-		return nil, badData("invalid parameter \"query\": %w", parseErr)
+	return a.instant(ctx, query, at)
+}
+
+// withAges answers questions of which the engine gets only the rest. What is odd about that
+// is left to the engine as a whole, so that its words fit the query.
+func (a *api) withAges(ctx context.Context, q *questions, at time.Time) (*evaluated, bool) {
+	if q.rest == "" {
+		return &evaluated{value: a.ages.answer(q, nil, at)}, true
 	}
-	return run(r.Context(), q)
+	rest, err := a.instant(ctx, q.rest, at)
+	if err != nil {
+		return nil, false
+	}
+	vector, ok := rest.value.(promql.Vector)
+	if !ok || len(rest.warnings) > 0 {
+		rest.query.Close()
+		return nil, false
+	}
+	rest.value = a.ages.answer(q, vector, at)
+	return rest, true
+}
+
+// instant has the engine evaluate a query at one moment.
+func (a *api) instant(ctx context.Context, query string, at time.Time) (*evaluated, *apiError) {
+	q, err := a.engine.NewInstantQuery(ctx, a.store, nil, query, at)
+	if err != nil {
+		return nil, badData("invalid parameter \"query\": %w", err)
+	}
+	return run(ctx, q)
 }
 
 func (a *api) queryRange(r *http.Request) (any, *apiError) {
@@ -128,7 +159,7 @@ type evaluated struct {
 	warnings annotations.Annotations
 }
 
-func run(ctx context.Context, q promql.Query) (any, *apiError) {
+func run(ctx context.Context, q promql.Query) (*evaluated, *apiError) {
 	result := q.Exec(ctx)
 	if result.Err == nil {
 		return &evaluated{query: q, value: result.Value, warnings: result.Warnings}, nil

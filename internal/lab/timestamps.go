@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,9 +16,9 @@ import (
 //
 //	label_replace(min(timestamp(SELECTOR)), "tag", "0", "", "") or label_replace(…) or …
 //
-// in one query. Here all series are scraped at once, so the answer follows from
-// the times of the scrapes. Queries of exactly this shape are answered from them,
-// as the engine would; all others go to the engine.
+// in one query. Here all series are scraped at once, so the answer to each of them follows
+// from the times of the scrapes. What else is asked in the same query is left to the
+// engine, and so is every query of another shape.
 
 // agesOf answers such queries over a store.
 type agesOf struct {
@@ -24,109 +26,149 @@ type agesOf struct {
 	parser parser.Parser
 
 	mu    sync.Mutex
-	known map[string][]ageQuestion // by query; nil when it has another shape
+	known map[string]*questions // by query; nil when it has another shape
 }
 
-// ageQuestion is one part of a query.
-type ageQuestion struct {
-	matchers []*labels.Matcher
-	labels   labels.Labels // of its answer
+// questions is a query taken apart.
+type questions struct {
+	tag  string // the label that tells the questions apart
+	all  []question
+	rest string // those that the engine has to answer, as one query; "" for none
+}
+
+// question is one part of a query: label_replace(…, tag, value, "", "").
+type question struct {
+	value    string            // of its tag
+	matchers []*labels.Matcher // of the selector whose age is asked; none for the engine's
 }
 
 // mostKnown bounds the queries that are remembered.
 const mostKnown = 1000
 
-// answer gives the vector for a query, or false when the engine has to.
-func (a *agesOf) answer(query string, at time.Time) (promql.Vector, bool) {
-	questions := a.questions(query)
-	if questions == nil {
-		return nil, false
-	}
+// answer puts the ages together with what the engine answered for the rest.
+func (a *agesOf) answer(q *questions, rest promql.Vector, at time.Time) promql.Vector {
 	a.store.mu.RLock()
 	defer a.store.mu.RUnlock()
-	vector := make(promql.Vector, 0, len(questions))
-	for _, q := range questions {
-		if t, found := a.store.ageOf(q, at.UnixMilli()); found {
-			vector = append(vector, promql.Sample{Metric: q.labels, T: at.UnixMilli(), F: float64(t) / 1000})
+	vector := make(promql.Vector, 0, len(q.all))
+	for _, one := range q.all {
+		if one.matchers == nil {
+			vector = appendTagged(vector, rest, q.tag, one.value)
+			continue
+		}
+		if t, found := a.store.ageOf(one.matchers, at.UnixMilli()); found {
+			vector = append(vector, promql.Sample{Metric: labels.FromStrings(q.tag, one.value), T: at.UnixMilli(), F: float64(t) / 1000})
 		}
 	}
-	return vector, true
+	return vector
+}
+
+// appendTagged appends the samples that carry a tag.
+func appendTagged(vector, from promql.Vector, tag, value string) promql.Vector {
+	for _, s := range from {
+		if s.Metric.Get(tag) == value {
+			vector = append(vector, s)
+		}
+	}
+	return vector
 }
 
 // ageOf is the time of the newest samples before a moment.
-func (s *store) ageOf(q ageQuestion, at milliseconds) (milliseconds, bool) {
+func (s *store) ageOf(matchers []*labels.Matcher, at milliseconds) (milliseconds, bool) {
 	oldest := max(0, s.scrapes-keptScrapes)
 	newest := s.search(oldest, s.scrapes, at+1) - 1
 	if newest < oldest || s.times[newest%keptScrapes] <= at-lookback.Milliseconds() {
 		return 0, false
 	}
-	for _, series := range s.byName[q.matchers[0].Value] {
-		if series.born <= newest && matches(series.labels, q.matchers) {
+	for _, series := range s.byName[matchers[0].Value] {
+		if series.born <= newest && matches(series.labels, matchers) {
 			return s.times[newest%keptScrapes], true
 		}
 	}
 	return 0, false
 }
 
-// questions takes a query apart, once.
-func (a *agesOf) questions(query string) []ageQuestion {
+// questions takes a query apart, once; nil when it asks for no ages.
+func (a *agesOf) questions(query string) *questions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	questions, known := a.known[query]
+	q, known := a.known[query]
 	if known {
-		return questions
+		return q
 	}
 	if expr, err := a.parser.ParseExpr(query); err == nil {
-		questions, known = takeApart(expr, nil)
-		if !known {
-			questions = nil
-		}
+		q = takeApart(expr)
 	}
 	if len(a.known) < mostKnown {
-		a.known[query] = questions
+		a.known[query] = q
 	}
-	return questions
+	return q
 }
 
-// takeApart appends the questions of an expression, or reports false.
-func takeApart(expr parser.Expr, questions []ageQuestion) ([]ageQuestion, bool) {
-	if either, ok := expr.(*parser.BinaryExpr); ok && either.Op == parser.LOR && len(either.VectorMatching.MatchingLabels) == 0 && !either.VectorMatching.On {
-		questions, ok = takeApart(either.LHS, questions)
-		if !ok {
-			return nil, false
+// takeApart finds the questions of an expression; nil when it is no list of questions
+// with tags of their own, or asks for no ages.
+func takeApart(expr parser.Expr) *questions {
+	q := &questions{}
+	var rest []string
+	for _, part := range alternatives(expr, nil) {
+		tagged, tag, value := tagOf(part)
+		if tagged == nil || q.tag != "" && tag != q.tag || q.asks(value) {
+			return nil
 		}
-		return takeApart(either.RHS, questions)
+		q.tag = tag
+		one := question{value: value, matchers: ageAsked(tagged)}
+		if one.matchers == nil {
+			rest = append(rest, part.String())
+		}
+		q.all = append(q.all, one)
 	}
-	q, ok := oneQuestion(expr)
-	for _, before := range questions {
-		ok = ok && !labels.Equal(before.labels, q.labels)
+	if len(rest) == len(q.all) {
+		return nil
 	}
-	return append(questions, q), ok
+	q.rest = strings.Join(rest, " or ")
+	return q
 }
 
-// oneQuestion reads label_replace(min(timestamp(SELECTOR)), "tag", "text", "", "").
-func oneQuestion(expr parser.Expr) (ageQuestion, bool) {
-	tagged, ok := expr.(*parser.Call)
-	if !ok || tagged.Func.Name != "label_replace" || text(tagged.Args[3]) != "" || text(tagged.Args[4]) != "" {
-		return ageQuestion{}, false
+func (q *questions) asks(value string) bool {
+	return slices.ContainsFunc(q.all, func(one question) bool { return one.value == value })
+}
+
+// alternatives appends what stands between the plain ors of an expression.
+func alternatives(expr parser.Expr, before []parser.Expr) []parser.Expr {
+	if either, ok := expr.(*parser.BinaryExpr); ok && either.Op == parser.LOR && len(either.VectorMatching.MatchingLabels) == 0 && !either.VectorMatching.On {
+		return alternatives(either.RHS, alternatives(either.LHS, before))
 	}
-	aggregate, ok := tagged.Args[0].(*parser.AggregateExpr)
+	return append(before, expr)
+}
+
+// tagOf reads label_replace(EXPR, "tag", "value", "", ""), which puts the same label on
+// everything; nil for another expression.
+func tagOf(expr parser.Expr) (tagged parser.Expr, tag, value string) {
+	call, ok := expr.(*parser.Call)
+	if !ok || call.Func.Name != "label_replace" || text(call.Args[3]) != "" || text(call.Args[4]) != "" {
+		return nil, "", ""
+	}
+	tag, value = text(call.Args[1]), text(call.Args[2])
+	if tag == "" || value == "" || strings.Contains(value, "$") {
+		return nil, "", ""
+	}
+	return call.Args[0], tag, value
+}
+
+// ageAsked gives the matchers of min(timestamp(SELECTOR)), or nil.
+func ageAsked(expr parser.Expr) []*labels.Matcher {
+	aggregate, ok := expr.(*parser.AggregateExpr)
 	if !ok || aggregate.Op != parser.MIN && aggregate.Op != parser.MAX || len(aggregate.Grouping) > 0 || aggregate.Without {
-		return ageQuestion{}, false
+		return nil
 	}
 	call, ok := aggregate.Expr.(*parser.Call)
 	if !ok || call.Func.Name != "timestamp" {
-		return ageQuestion{}, false
+		return nil
 	}
 	selector, ok := call.Args[0].(*parser.VectorSelector)
 	if !ok || selector.OriginalOffset != 0 || selector.Timestamp != nil || selector.StartOrEnd != 0 || selector.Name == "" {
-		return ageQuestion{}, false
+		return nil
 	}
-	tag, value := text(tagged.Args[1]), text(tagged.Args[2])
-	if tag == "" || value == "" || value[0] == '$' {
-		return ageQuestion{}, false
-	}
-	return ageQuestion{matchers: nameFirst(selector), labels: labels.FromStrings(tag, value)}, true
+	return nameFirst(selector)
 }
 
 // nameFirst are a selector's matchers, that of the name before the others.
