@@ -121,34 +121,37 @@ var errWrongType = errors.New("the result is not one number for each series")
 // checkQueryResult refuses what the library would read as the number 0: a result that
 // is missing, or a sample without its value.
 func checkQueryResult(body []byte) error {
-	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
+	var answer struct {
+		Status string `json:"status"`
+		Data   *struct {
+			ResultType string          `json:"resultType"`
+			Result     json.RawMessage `json:"result"`
+		} `json:"data"`
+	}
+	err := json.Unmarshal(body, &answer)
+	var otherKind *json.UnmarshalTypeError
+	switch {
+	case err != nil && !errors.As(err, &otherKind):
 		return errors.New("it is not JSON")
-	}
-	if e.Status == "error" {
+	case answer.Status == "error":
 		return nil // the library reports it
-	}
-	var data struct {
-		ResultType string          `json:"resultType"`
-		Result     json.RawMessage `json:"result"`
-	}
-	if e.Status != "success" || len(e.Data) == 0 || json.Unmarshal(e.Data, &data) != nil {
+	case err != nil || answer.Status != "success" || answer.Data == nil:
 		return errors.New("there is no result")
 	}
-	switch data.ResultType {
+	switch answer.Data.ResultType {
 	case "vector":
-		return checkVector(data.Result)
+		return checkVector(answer.Data.Result)
 	case "scalar":
-		return checkPair(data.Result)
+		return checkScalar(answer.Data.Result)
 	case "matrix", "string":
-		return fmt.Errorf("%w but a %s", errWrongType, data.ResultType)
+		return fmt.Errorf("%w but a %s", errWrongType, answer.Data.ResultType)
 	}
 	return errors.New("the result has no known type")
 }
 
 func checkVector(result []byte) error {
 	var samples []struct {
-		Value     json.RawMessage `json:"value"`
+		Value     any             `json:"value"`
 		Histogram json.RawMessage `json:"histogram"`
 	}
 	if json.Unmarshal(result, &samples) != nil {
@@ -165,18 +168,26 @@ func checkVector(result []byte) error {
 	return nil
 }
 
+func checkScalar(result []byte) error {
+	var pair any
+	if json.Unmarshal(result, &pair) != nil {
+		return errNoValue
+	}
+	return checkPair(pair)
+}
+
+var errNoValue = errors.New("a sample has no value")
+
 // checkPair wants [time, "value"] with a time that is not zero.
-func checkPair(raw []byte) error {
-	var pair []json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &pair) != nil || len(pair) != 2 {
-		return errors.New("a sample has no value")
+func checkPair(decoded any) error {
+	pair, _ := decoded.([]any)
+	if len(pair) != 2 {
+		return errNoValue
 	}
-	var at float64
-	var value string
-	if json.Unmarshal(pair[1], &value) != nil || value == "" {
-		return errors.New("a sample has no value")
+	if value, _ := pair[1].(string); value == "" {
+		return errNoValue
 	}
-	if json.Unmarshal(pair[0], &at) != nil || at == 0 {
+	if at, _ := pair[0].(float64); at == 0 {
 		return errors.New("a sample has no time")
 	}
 	return nil

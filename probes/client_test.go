@@ -71,7 +71,7 @@ func TestAnswersThatCannotBeJudged(t *testing.T) {
 		{"time zero", 200, json, vector(`[{"metric":{},"value":[0,"0"]}]`), Malformed, "has no time"},
 		{"200 {}", 200, json, `{}`, Malformed, "there is no result"},
 		{"success without data", 200, json, `{"status":"success"}`, Malformed, "there is no result"},
-		{"data null", 200, json, `{"status":"success","data":null}`, Malformed, "no known type"},
+		{"data null", 200, json, `{"status":"success","data":null}`, Malformed, "there is no result"},
 		{"unknown type", 200, json, `{"status":"success","data":{"resultType":"tensor","result":[]}}`, Malformed, "no known type"},
 		{"cut off", 200, json, `{"status":"success","da`, Malformed, "not JSON"},
 		{"empty", 200, json, ``, Malformed, "the body is empty"},
