@@ -93,7 +93,7 @@ func TestSelectors(t *testing.T) {
 	b := newBench(t, Options{Seed: 1, From: launchLapses + 10*time.Second})
 	b.forward(300 * time.Millisecond)
 	for query, want := range map[string]float64{
-		`count({job="catalog", __name__=~"catalog_reads_total|up"})`:                                     4 + 240,
+		`count({job="catalog", __name__=~"catalog_reads_total|up"})`:                                     5 + 240,
 		`count(up{instance!="catalog-001"})`:                                                             239,
 		`count(up{instance=~"catalog-00."})`:                                                             9,
 		`time() - timestamp(catalog_retry_waiters)`:                                                      0.3,

@@ -10,7 +10,7 @@ package lab
 func (m *model) changeFormat(share float64) {
 	m.newcomers = share
 	for _, c := range m.cells {
-		for _, g := range c.groups {
+		for _, g := range c.known() {
 			g.unread = g.warm()
 		}
 	}
@@ -20,7 +20,7 @@ func (m *model) changeFormat(share float64) {
 func (m *model) rollBack() {
 	m.newcomers = 0
 	for _, c := range m.cells {
-		for _, g := range c.groups {
+		for _, g := range c.known() {
 			g.unread = 0
 		}
 	}

@@ -51,6 +51,9 @@ func (l life) under(o *orders) life {
 // longest is the longest time until a refresh becomes due, whatever the controls say.
 func (l life) longest() int { return int(2*l.soft) + 1 }
 
+// newBarePool makes a pool without keys.
+func newBarePool(l life) *pool { return &pool{due: make([]int, l.longest()+1)} }
+
 // newPool makes a pool of fresh keys of all ages, as a service has that has run
 // for long, where a due key waits so many seconds for the read that refreshes it.
 func newPool(keys int, l life, second int, wait float64, random func(n int) int) *pool {
@@ -72,7 +75,7 @@ func newPool(keys int, l life, second int, wait float64, random func(n int) int)
 // longer it can be, in seconds.
 func (l life) span() (shortest, spread int) {
 	spread = int(2 * l.jitter * float64(l.untilDue))
-	return l.untilDue - spread/2, spread
+	return max(1, l.untilDue-spread/2), spread
 }
 
 // age moves keys along at the start of a second: due, lapsed, without a copy.

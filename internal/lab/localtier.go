@@ -40,7 +40,7 @@ func (t *promotion) turn(m *model, g *group) {
 // held reports whether the processes hold a group's keys.
 func (m *model) held(g *group) bool {
 	switch {
-	case m.orders.local <= 0 || m.current || m.second() < m.deafUntil:
+	case m.orders.local <= 0 || m.current || m.second() < m.deafUntil || g.unknown():
 		return false
 	case g.rank == 0:
 		return true

@@ -38,7 +38,7 @@ func (m *model) admitLaunch(g *group, n int) int {
 // copy, declared stale, or with a refusal. They never reach the origin.
 func (m *model) turnAway(g *group, n int) {
 	old := g.keys - g.warm() - g.usable()
-	if m.current {
+	if m.current || g.unknown() {
 		old = g.keys
 	}
 	refused := g.answerPart.split(n, ratio(old, g.keys))
@@ -81,7 +81,7 @@ func (m *model) lookUpGroup(c *cell, g *group, n, again int) {
 	found := n - cold
 	unread := m.refuse(g, found)
 	hits := found - unread - m.validate(g, found-unread)
-	m.end(fresh, hits)
+	m.end(g.answer, hits)
 	due := g.earlyPart.split(hits, ratio(g.early.len(), g.warm()))
 	stale, staleAgain := 0, 0
 	if !m.current {
@@ -127,7 +127,11 @@ func (c *cell) countLookups(g *group, hits, stale, misses, absorbed int) {
 	if answered > 0 {
 		kept = absorbed * hits / answered
 	}
-	c.hits += hits - kept
+	if g.unknown() {
+		c.denials += hits
+	} else {
+		c.hits += hits - kept
+	}
 	g.turn.hits = hits - kept
 	c.stales += stale - (absorbed - kept)
 	c.misses += misses

@@ -48,6 +48,7 @@ func (p *page) cells(m *model) {
 	nodes := p.gauge("catalog_node_cpu_ratio", "CPU of one node of a cell in use.")
 	keys := p.gauge("catalog_warm_key_coverage_ratio", "Keys of a cell that have a fresh value there.")
 	reads := p.gauge("catalog_warm_read_coverage_ratio", "Reads of a cell whose key has a fresh value there.")
+	denied := p.gauge("catalog_cell_negative_entries", "Keys of which a cell holds that they do not exist.")
 	generation := p.gauge("catalog_cache_generation", "Times that a cell was built up from empty.")
 	buckets := p.gauge("catalog_warm_bucket_coverage_ratio", "Keys of a popularity, in all cells, that have a fresh value.")
 	for i, name := range bucketNames {
@@ -59,6 +60,7 @@ func (p *page) cells(m *model) {
 		lookups.count(&c.failures, "cell", c.name, "result", "error")
 		lookups.count(&c.stales, "cell", c.name, "result", "stale")
 		lookups.count(&c.misses, "cell", c.name, "result", "miss")
+		lookups.count(&c.denials, "cell", c.name, "result", "negative")
 		cpu.add(func() float64 { return min(1, float64(c.recent*ticksPerSecond)/float64(m.p.Nodes*m.p.NodeSpeed)) }, "cell", c.name)
 		for n := range m.p.Nodes {
 			nodes.add(func() float64 { return m.nodeCPU(c, n) }, "cell", c.name, "node", nodeName(i, n, m.p.Nodes))
@@ -69,13 +71,14 @@ func (p *page) cells(m *model) {
 		connections.add(func() float64 { return float64(len(m.fleet.delays)) }, "cell", c.name)
 		keys.add(func() float64 { return ratio(c.warmKeys(), c.keys()) }, "cell", c.name)
 		reads.add(func() float64 { return m.readCoverage(i) }, "cell", c.name)
+		denied.add(func() float64 { return float64(c.deniedKeys()) }, "cell", c.name)
 		generation.count(&c.generation, "cell", c.name)
 	}
 }
 
 func (c *cell) keys() int {
 	n := 0
-	for _, g := range c.groups {
+	for _, g := range c.known() {
 		n += g.keys
 	}
 	return n
@@ -83,7 +86,16 @@ func (c *cell) keys() int {
 
 func (c *cell) warmKeys() int {
 	n := 0
-	for _, g := range c.groups {
+	for _, g := range c.known() {
+		n += g.warm()
+	}
+	return n
+}
+
+// deniedKeys are those of which the cell holds that they do not exist.
+func (c *cell) deniedKeys() int {
+	n := 0
+	for _, g := range c.groups[groupCount:] {
 		n += g.warm()
 	}
 	return n
@@ -93,7 +105,7 @@ func (c *cell) warmKeys() int {
 func (m *model) bucketCoverage(bucket int) float64 {
 	warm, keys := 0, 0
 	for _, c := range m.cells {
-		for j, g := range c.groups {
+		for j, g := range c.known() {
 			if bucketOf(j) == bucket {
 				warm += g.warm()
 				keys += g.keys
@@ -106,7 +118,7 @@ func (m *model) bucketCoverage(bucket int) float64 {
 // readCoverage is the part of a cell's reads whose key is warm.
 func (m *model) readCoverage(cell int) float64 {
 	warm, all := 0.0, 0.0
-	for i, g := range m.cells[cell].groups {
+	for i, g := range m.cells[cell].known() {
 		w := float64(m.reads.weight[cell][i])
 		all += w
 		warm += w * ratio(g.warm(), g.keys)

@@ -13,10 +13,11 @@ const (
 	declaredStale
 	rejected
 	failed
+	negative // there is no such key
 	outcomeCount
 )
 
-var outcomeNames = [outcomeCount]string{"fresh", "declared_stale", "rejected", "error"}
+var outcomeNames = [outcomeCount]string{"fresh", "declared_stale", "rejected", "error", "negative"}
 
 // model is the catalog service. It moves in ticks, knows no clock but its own,
 // and every count in it is a whole number that adds up (see check).
@@ -24,6 +25,7 @@ type model struct {
 	p      *params
 	story  *Scenario
 	life   life
+	denied life            // of an answer that there is no such key
 	random func(n int) int // from 0 up to n
 	tick   int             // since midnight of the day of the case
 	reads  *schedule
@@ -104,6 +106,7 @@ type cell struct {
 	misses     int
 	failures   int     // lookups that a full node did not answer
 	stales     int     // lookups answered with a last-good copy
+	denials    int     // lookups that found that there is no such key
 	leaders    int     // refreshes on their way
 	recent     int     // lookups in the last tick
 	hottest    int     // of those, for the hottest key
@@ -111,7 +114,7 @@ type cell struct {
 	offeredHot int     // and of those for the hottest key
 	full       float64 // part of the lookups at the node of the hottest key that it does not answer
 	generation int
-	groups     [groupCount]*group
+	groups     []*group // by rank; behind them, once somebody asks for such, the keys that do not exist
 }
 
 // place says which group is meant: the index of its cell, and its rank there.
@@ -128,9 +131,12 @@ type group struct {
 	*pool
 	place        place
 	rank         int // its index
-	unread       int // warm keys that only processes of the version before can read
-	outdated     int // warm keys that an edit has overtaken unnoticed
-	revoked      int // refreshes on their way whose key an edit has overtaken since
+	life         *life
+	answer       outcome // of a read that gets its value
+	unread       int     // warm keys that only processes of the version before can read
+	outdated     int     // warm keys that an edit has overtaken unnoticed
+	wrongUntil   int     // second at which the last of them ends, where they do not exist
+	revoked      int     // refreshes on their way whose key an edit has overtaken since
 	tier         promotion
 	coldLeaders  int   // refreshes on their way, of cold keys by leaders,
 	earlyLeaders int   // of fresh keys by leaders,
@@ -190,6 +196,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 	for i, c := range p.Cells {
 		m.cells[i] = m.newCell(i, c, shares)
 	}
+	m.meetCrawler()
 	return m
 }
 
@@ -198,15 +205,20 @@ func (m *model) newCell(index int, c cellParams, shares [groupCount]float64) *ce
 	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
 		reads := float64(m.p.ReadsPerSecond*c.Percent) / 100 * shares[i]
 		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.random)
-		n.groups[i] = &group{
-			pool:      pool,
-			place:     place{uint8(index), uint8(i)},
-			rank:      i,
-			followers: make([]int, ticksPerSecond*maxFollowSeconds),
-			retries:   newRetries(m.p),
-		}
+		n.groups = append(n.groups, m.newGroup(place{uint8(index), uint8(i)}, pool))
 	}
 	return n
+}
+
+func (m *model) newGroup(at place, keys *pool) *group {
+	return &group{
+		pool:      keys,
+		place:     at,
+		rank:      int(at.rank),
+		life:      &m.life,
+		followers: make([]int, ticksPerSecond*maxFollowSeconds),
+		retries:   newRetries(m.p),
+	}
 }
 
 // maxFollowSeconds bounds how long a follower waits, whatever its control says.
@@ -229,6 +241,9 @@ func (m *model) step(s source) {
 		m.turnSecond()
 	}
 	m.life = m.life.under(m.orders)
+	if m.popular.unknownKeys > 0 {
+		m.denied = m.life.underNegative(m.orders)
+	}
 	m.origin.work(m.tick, m.complete, m.giveUp)
 	m.lookUp()
 	m.grantLeaders()
@@ -244,10 +259,14 @@ func (m *model) turnSecond() {
 	window := m.orders.staleWindow()
 	for _, c := range m.cells {
 		for _, g := range c.groups {
+			g.tier.turn(m, g)
+			if g.unknown() {
+				g.forget(m.second())
+				continue
+			}
 			before := g.warm()
 			g.age(m.second(), window, m.life)
 			g.shrink(before)
-			g.tier.turn(m, g)
 		}
 	}
 }
@@ -260,7 +279,7 @@ func (g *group) shrink(before int) {
 	}
 }
 
-// lapse, invalidate and expire are those of the pool, and keep the marks right.
+// lapse, invalidate, lose and expire are those of the pool, and keep the marks right.
 func (g *group) lapse(n, second int, copies bool, random func(n int) int) {
 	before := g.warm()
 	g.pool.lapse(n, second, copies, random)
@@ -272,6 +291,16 @@ func (g *group) invalidate(n int, random func(n int) int) int {
 	n = g.pool.invalidate(n, random)
 	g.shrink(before)
 	return n
+}
+
+// lose makes every warm key lapsed, as if at the given second.
+func (g *group) lose(second int) {
+	if g.unknown() {
+		g.expire()
+		return
+	}
+	g.pool.lose(second)
+	g.unread, g.outdated = 0, 0
 }
 
 func (g *group) expire() {

@@ -61,6 +61,7 @@ func TestNothingIsLost(t *testing.T) {
 		"followers.deadline":   {"0", "0.1", "0.3", "0.8", "5"},
 		"followers.max":        {"unlimited", "0", "3", "100"},
 		"local.ttl":            {"0", "0.5", "1"},
+		"negative.ttl":         {"0", "0.5", "3", "3600"},
 		"jobs.background":      {"on", "off"},
 		"invalidations.bulk":   {"on", "off"},
 		"prewarm.rate":         {"0", "1", "3200", "50000"},

@@ -37,6 +37,7 @@ type orders struct {
 	perLeader float64 // followers of one leader
 	boundless float64 // share of the processes that know no bound of followers
 	local     float64 // seconds
+	negative  float64 // seconds
 	jobs      float64 // share of the background jobs that run
 	bulk      float64 // share of the processes that let a bulk invalidation through
 	prewarm   float64 // attempts/s
@@ -64,6 +65,7 @@ func absent(p *params) map[string]string {
 		"followers.deadline":   "0.8",
 		"followers.max":        controls.Unlimited,
 		"local.ttl":            "0",
+		"negative.ttl":         "0",
 		"jobs.background":      controls.On,
 		"invalidations.bulk":   controls.On,
 		"prewarm.rate":         "0",
@@ -161,6 +163,7 @@ func read(s sheet) orders {
 		followers: number("followers.deadline"),
 		perLeader: number("followers.max"),
 		local:     number("local.ttl"),
+		negative:  number("negative.ttl"),
 		jobs:      share("jobs.background"),
 		bulk:      share("invalidations.bulk"),
 		prewarm:   number("prewarm.rate"),
@@ -211,6 +214,7 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.perLeader += weight * other.perLeader
 	o.boundless += weight * other.boundless
 	o.local += weight * other.local
+	o.negative += weight * other.negative
 	o.jobs += weight * other.jobs
 	o.bulk += weight * other.bulk
 	o.prewarm += weight * other.prewarm

@@ -68,7 +68,8 @@ type schedule struct {
 	perTick int
 	weight  [cellCount][groupCount]int64 // out of weightTotal
 	owed    [cellCount][groupCount]int64
-	dealt   [cellCount][groupCount]int
+	dealt   [cellCount][groupCount + 1]int // the last are reads of keys that do not exist
+	known   int                            // reads of the others in a tick
 	largest [2]int
 }
 
@@ -77,6 +78,7 @@ const weightTotal = 1_000_000_000
 // newSchedule keeps what an earlier schedule still owed.
 func newSchedule(p *params, popular popularity, copies float64, before *schedule) *schedule {
 	s := &schedule{perTick: p.ReadsPerSecond / ticksPerSecond}
+	s.known = s.perTick - s.crawl(p, popular.unknown)
 	if before != nil {
 		s.owed = before.owed
 	}
@@ -96,6 +98,19 @@ func newSchedule(p *params, popular popularity, copies float64, before *schedule
 	return s
 }
 
+// crawl deals reads of keys that do not exist to the cells, alike in every tick,
+// and says how many they are.
+func (s *schedule) crawl(p *params, share float64) int {
+	n := int(math.Round(share * float64(s.perTick)))
+	percent, dealt := 0, 0
+	for i, c := range p.Cells {
+		percent += c.Percent
+		s.dealt[i][unknownRank] = n*percent/100 - dealt
+		dealt += s.dealt[i][unknownRank]
+	}
+	return n
+}
+
 // homeShare is the part of a group's reads whose home is a cell. The hottest key
 // is read where its copies are: everywhere once every cell has one.
 func homeShare(p *params, cell, group int, copies float64) float64 {
@@ -112,11 +127,11 @@ func homeShare(p *params, cell, group int, copies float64) float64 {
 }
 
 // deal gives the reads of one tick. Rounding falls to the largest part.
-func (s *schedule) deal() *[cellCount][groupCount]int {
-	rest := s.perTick
+func (s *schedule) deal() *[cellCount][groupCount + 1]int {
+	rest := s.known
 	for c := range s.weight {
 		for g := range s.weight[c] {
-			s.owed[c][g] += int64(s.perTick) * s.weight[c][g]
+			s.owed[c][g] += int64(s.known) * s.weight[c][g]
 			n := s.owed[c][g] / weightTotal
 			s.owed[c][g] -= n * weightTotal
 			s.dealt[c][g] = int(n)

@@ -60,6 +60,10 @@ const (
 	SlowQueries EventKind = "slow-queries"
 	// ForbidStale makes values carry a flag that must be current in every answer.
 	ForbidStale EventKind = "forbid-stale"
+	// Crawl makes Share of the reads ask for Keys that do not exist.
+	Crawl EventKind = "crawl"
+	// CreateProducts makes products of so many Keys that did not exist.
+	CreateProducts EventKind = "create-products"
 	// LoseInvalidations lets single invalidations go astray Over a time.
 	LoseInvalidations EventKind = "lose-invalidations"
 )
@@ -99,6 +103,9 @@ type popularity struct {
 	top     float64 // share of the hottest key
 	hundred float64 // share of the hundred hottest; 0 for what follows from the above
 	alone   bool    // the hottest key is held by one node only, unless its control says otherwise
+
+	unknown     float64 // share of the reads that ask for keys that do not exist
+	unknownKeys int     // how many such keys they ask for
 }
 
 // popularity is how it stands at a time.
@@ -119,6 +126,8 @@ func (n *popularity) follow(e *Event) {
 		n.top, n.alone = e.Share, e.Kind == HotKey
 	case Concentrate:
 		n.hundred = e.Share
+	case Crawl:
+		n.unknown, n.unknownKeys = e.Share, max(1, e.Keys, n.unknownKeys)
 	}
 }
 

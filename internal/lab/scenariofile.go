@@ -185,6 +185,8 @@ var eventKeys = map[EventKind][]string{
 	SlowQueries:       {"share", "factor"},
 	ForbidStale:       {},
 	LoseInvalidations: {"over"},
+	Crawl:             {"share", "keys"},
+	CreateProducts:    {"keys"},
 }
 
 func (d *scenarioReader) event(n ast.Node) Event {

@@ -10,7 +10,7 @@ func (m *model) complete(b batch, age int) {
 		return
 	}
 	c, g := m.at(b.of)
-	m.end(fresh, b.readers)
+	m.end(g.answer, b.readers)
 	switch b.kind {
 	case coldRefresh:
 		m.settleCold(c, g, b.n)
@@ -49,6 +49,9 @@ func (m *model) settleCold(c *cell, g *group, n int) {
 
 // warm makes n keys fresh, for every process, that some could not read.
 func (m *model) warm(g *group, n int) int {
+	if g.unknown() {
+		return m.deny(g, n)
+	}
 	readable := 0
 	if wanting := m.wanting(g); wanting > g.cold() {
 		readable = min(g.unread, g.unreadPart.split(n, ratio(g.unread, wanting)))
@@ -88,7 +91,7 @@ func (m *model) answerFollowers(g *group, share float64) {
 		g.followers[i] -= n
 		g.following -= n
 		m.served += n
-		m.end(fresh, n)
+		m.end(g.answer, n)
 	}
 }
 

@@ -17,9 +17,10 @@ func (m *model) tellStory() {
 
 func (m *model) happen(e *Event) {
 	switch e.Kind {
-	case Launch, HotKey, Concentrate:
+	case Launch, HotKey, Concentrate, Crawl:
 		m.popular.follow(e)
 		m.reschedule()
+		m.meetCrawler()
 		if e.Kind == HotKey {
 			m.forgetCopies()
 		}
@@ -41,6 +42,8 @@ func (m *model) happen(e *Event) {
 		m.origin.slow = slowness{share: e.Share, factor: e.Factor}
 	case ForbidStale:
 		m.current = true
+	case CreateProducts:
+		m.create(e.Keys)
 	case LoseInvalidations:
 		m.deafUntil = m.second() + seconds(e.Over)
 	}
@@ -57,7 +60,6 @@ func (m *model) loseCell(name string, copies bool) {
 		for _, g := range c.groups {
 			if copies {
 				g.lose(m.second() - seconds(m.p.SnapshotLag))
-				g.unread, g.outdated = 0, 0
 			} else {
 				g.expire()
 			}
@@ -106,7 +108,7 @@ func (m *model) invalidate() {
 	for k, n := range [...]int{m.p.Invalidations, bulk} {
 		deal := m.apportion(n, m.p.Keys)
 		for _, c := range m.cells {
-			for _, g := range c.groups {
+			for _, g := range c.known() {
 				m.edit(g, k, deal.deal(g.keys))
 			}
 		}
