@@ -95,15 +95,34 @@ func startPrometheus(t *testing.T, metrics string) string {
 	return address
 }
 
-func TestPromtoolAcceptsThePage(t *testing.T) {
-	b := newBench(t, Options{Seed: 1, From: caseBegins})
-	b.do("HSET", "rewarm:{catalog}:meta", "origin.admission", `{"version":1,"steady":"3200","after":"3000"}`)
-	b.set("origin.admission", "3000")
-	b.forward(2 * time.Second)
-	cmd := exec.Command(binary(t, "promtool", "prometheus"), "check", "metrics")
-	cmd.Stdin = strings.NewReader(string(b.world.page.appendText(nil)))
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("promtool: %v\n%s", err, out)
+// Of every bundled scenario, a minute after it was handed over, with a control away from
+// its steady value.
+func TestPromtoolAcceptsThePages(t *testing.T) {
+	promtool := binary(t, "promtool", "prometheus")
+	files, err := filepath.Glob("../../templates/scenarios/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenarios: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scenario, err := ParseScenario(file, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBench(t, Options{Seed: scenario.Seed, Scenario: scenario})
+			b.do("HSET", "rewarm:{catalog}:meta", "origin.admission", `{"version":1,"steady":"3200","after":"3000"}`)
+			b.set("origin.admission", "3000")
+			b.forward(time.Minute)
+			cmd := exec.Command(promtool, "check", "metrics")
+			cmd.Stdin = strings.NewReader(string(b.world.page.appendText(nil)))
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+				t.Errorf("promtool: %v\n%s", err, out)
+			}
+		})
 	}
 }
 
