@@ -5,6 +5,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -146,6 +147,13 @@ func TestRealServers(t *testing.T) {
 	if reads < 110_000 || reads > 130_000 {
 		t.Errorf("prometheus sees %.0f reads/s", reads)
 	}
+	for _, query := range plottedQueries(t) {
+		eventually(t, "both see the same: "+query, func() bool {
+			own, measured := askAt(t, s.PrometheusURL, query)
+			real, ok := askAt(t, prometheus, query)
+			return measured && ok && math.Abs(own-real) <= 0.1*max(1, own)
+		})
+	}
 	for _, query := range bundledQueries(t) {
 		if own, real := form(t, s.PrometheusURL, query), form(t, prometheus, query); own != real {
 			t.Errorf("%s\nthe lab answers     %s\nprometheus answers  %s", query, own, real)
@@ -164,6 +172,21 @@ func TestRealServers(t *testing.T) {
 		stale, _ := askAt(t, prometheus, staleShare)
 		return ok && age < 0.25 && stale > 0.2
 	})
+}
+
+// plottedQueries are those with which docs/lab.md looks at a run.
+func plottedQueries(t *testing.T) []string {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/lab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(doc), "```promql\n")
+	block, _, closed := strings.Cut(block, "\n```\n")
+	if !found || !closed {
+		t.Fatal("docs/lab.md has no queries")
+	}
+	return strings.Split(block, "\n")
 }
 
 // bundledQueries are the queries of the bundled runbook, with their parameters.
