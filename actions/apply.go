@@ -16,6 +16,7 @@ type Stamp struct {
 	Protects string
 	Owner    string
 	ReviewAt time.Time // zero without a review
+	Reason   string    // why, of a flip by hand; "" for a run's, whose step says it
 	DeadMan  bool      // readers fall back to the dead man's value when this run stops renewing
 }
 
@@ -55,7 +56,7 @@ func applyArgs(l Lease, p Plan, st Stamp) []any {
 	_, steady := flag(st.Steady)
 	return []any{
 		p.Control, p.Run, l.Fence, p.Digest(), p.Step, st.Actor,
-		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version,
+		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version, st.Reason,
 	}
 }
 
@@ -81,8 +82,9 @@ func metaTail(l Lease, p Plan, st Stamp) string {
 		Protects     string  `json:"protects"`
 		ReviewAt     int64   `json:"review_at,omitempty"`
 		Owner        string  `json:"owner"`
+		Reason       string  `json:"reason,omitempty"`
 		BeforeBase64 []byte  `json:"before_base64,omitempty"`
-	}{p.Digest(), p.Run, l.Fence, p.Step, st.Actor, p.Before, p.After, st.Steady, st.Protects, 0, st.Owner, nil}
+	}{p.Digest(), p.Run, l.Fence, p.Step, st.Actor, p.Before, p.After, st.Steady, st.Protects, 0, st.Owner, st.Reason, nil}
 	if !st.ReviewAt.IsZero() {
 		tail.ReviewAt = st.ReviewAt.UnixMilli()
 	}

@@ -118,6 +118,8 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"damaged meta does not stop a brake":          testDamagedMeta,
 		"since is kept until steady":                  testSince,
 		"mirror":                                      testMirror,
+		"survey without a runbook":                    testSurvey,
+		"history of changes":                          testChanges,
 		"check leaves nothing":                        testCheck,
 		"identity":                                    testIdentity,
 	} {
@@ -544,5 +546,65 @@ func TestPlanSurvivesJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || back.Digest() != p.Digest() || !same(back.Before, before) {
 			t.Errorf("%s came back as %+v, %v", text, back, err)
 		}
+	}
+}
+
+func testSurvey(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	if empty, err := s.Survey(t.Context()); err != nil || empty.Commander != nil || len(empty.Controls) != 0 || empty.Now.IsZero() {
+		t.Fatalf("%+v, %v", empty, err)
+	}
+	l := take(t, s, ana)
+	overdue := stamp
+	overdue.ReviewAt, overdue.Reason = time.UnixMilli(1), "drill"
+	wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(1600)), overdue), Applied, "")
+	srv.do(t, "hset", "rewarm:{catalog}:controls", "by.hand", "on")
+	srv.do(t, "hset", "rewarm:{catalog}:commander", "until", "1")
+	got, err := s.Survey(t.Context())
+	if err != nil || len(got.Controls) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if c := got.Commander; c == nil || c.Run != runA || c.Actor != "ana" || c.Host != "ops-1" || !c.Lapsed() {
+		t.Errorf("commander %+v", c)
+	}
+	hand, ours := got.Controls[0], got.Controls[1]
+	if hand.Control != "by.hand" || *hand.Raw != "on" || hand.Meta != nil || !hand.Edited() || hand.Away() || hand.Overdue(got.Now) {
+		t.Errorf("a hand's control %+v", hand)
+	}
+	if *ours.Raw != "1600" || ours.Edited() || !ours.Away() || ours.Since().IsZero() || !ours.Overdue(got.Now) || ours.Meta.Reason != "drill" {
+		t.Errorf("our control %+v, %+v", ours, ours.Meta)
+	}
+	wantOutcome(t, s.Apply(t.Context(), take(t, s, ana), plan(t, s, admission, number(3200)), overdue), Applied, "")
+	got, err = s.Survey(t.Context())
+	if err != nil || got.Controls[1].Away() || got.Controls[1].Overdue(got.Now) || !got.Controls[1].Since().IsZero() {
+		t.Errorf("back at its steady value: %+v, %v", got.Controls, err)
+	}
+}
+
+func testChanges(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	if none, err := s.Changes(t.Context(), 10); err != nil || len(none) != 0 {
+		t.Fatalf("%+v, %v", none, err)
+	}
+	l := take(t, s, ana)
+	why := stamp
+	why.Reason = "drill"
+	for _, to := range []float64{1600, 800} {
+		wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, number(to)), why), Applied, "")
+	}
+	got, err := s.Changes(t.Context(), 10)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	first, second := got[0], got[1]
+	if first.Before != nil || *first.After != "1600" || *second.Before != "1600" || *second.After != "800" || second.Version != 2 ||
+		second.Run != runA || second.Fence != l.Fence || second.Actor != "ana" || second.Reason != "drill" || second.At.IsZero() {
+		t.Errorf("changes %+v", got)
+	}
+	if latest, err := s.Changes(t.Context(), 1); err != nil || len(latest) != 1 || latest[0].ID != second.ID {
+		t.Errorf("the latest %+v, %v", latest, err)
+	}
+	if next, err := s.AwaitChanges(t.Context(), first.ID); err != nil || len(next) != 1 || next[0].ID != second.ID {
+		t.Errorf("after the first %+v, %v", next, err)
 	}
 }

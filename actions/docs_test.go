@@ -13,6 +13,9 @@ const leastRights = "resetkeys ~rewarm:{catalog}:* nocommands +evalsha +eval +hm
 // readerRights is what it says a service's user needs.
 const readerRights = "resetkeys %R~rewarm:{catalog}:* nocommands +get +hgetall +time +xrevrange +xread"
 
+// lookRights is what it says a person needs who only looks.
+const lookRights = "resetkeys %R~rewarm:{catalog}:* nocommands +hgetall +pttl +time +xrange +xrevrange +xread"
+
 func controlsPage(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/controls.md")
@@ -26,6 +29,7 @@ func TestThePageNamesWhatThereIs(t *testing.T) {
 	page := controlsPage(t)
 	for _, want := range []string{
 		"    ACL SETUSER rewarm on >PASSWORD " + leastRights + "\n",
+		"    ACL SETUSER looker on >PASSWORD " + lookRights + "\n",
 		"    ACL SETUSER catalog on >PASSWORD " + readerRights + "\n",
 	} {
 		if !strings.Contains(page, want) {

@@ -247,6 +247,29 @@ func TestLeastRights(t *testing.T) {
 	}
 }
 
+func TestLookersRights(t *testing.T) {
+	r := startRedis(t)
+	setup, l, p := openReal(t, r, 0)
+	wantOutcome(t, setup.Apply(t.Context(), l, p, stamp), Applied, "")
+	r.allow(t, "looker", lookRights)
+	s := openStore(t, r.url, nil, 0)
+	if got, err := s.Survey(t.Context()); err != nil || len(got.Controls) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := s.Changes(t.Context(), 10); err != nil || len(got) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := s.AwaitChanges(t.Context(), "0-0"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Begun(t.Context(), runA); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Take(t.Context(), ana); fail("", err).Cause != NoPerm {
+		t.Errorf("a looker took the command: %v", err)
+	}
+}
+
 // A stream that cannot be appended to does not undo a brake.
 func TestFlipWithoutTheRightToAppend(t *testing.T) {
 	r := startRedis(t)

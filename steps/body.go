@@ -58,8 +58,17 @@ type Begun struct {
 	Host       string            `json:"host"`
 	PID        int               `json:"pid"`
 	User       string            `json:"user"`
-	Lab        bool              `json:"lab,omitempty"` // every figure is a model's
+	Lab        bool              `json:"lab,omitempty"`  // every figure is a model's
+	Hand       *Hand             `json:"hand,omitempty"` // the log is of one flip by hand, and not of a walk
 	Fence      int64             `json:"fence"`
+}
+
+// Hand is what a person wants to flip outside a walk.
+type Hand struct {
+	Control  string `json:"control"`
+	To       string `json:"to"` // raw
+	Reason   string `json:"reason"`
+	ReviewMS int64  `json:"review_ms,omitempty"` // 0 for the review of the runbook
 }
 
 // FormatV1 is the format of the records in this package.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
@@ -162,8 +163,19 @@ func (m *Machine) stamp(p actions.Plan) actions.Stamp {
 	c := m.c.Doc.Control(p.Control)
 	steady := actions.Encode(c.Steady)
 	stamp := actions.Stamp{Actor: m.actor(), Steady: &steady, Protects: c.Protects, Owner: m.actor(), DeadMan: c.DeadMan != nil}
-	if c.Review > 0 {
-		stamp.ReviewAt = m.c.Clock.Now().Add(c.Review)
+	if review := m.state.review(c); review > 0 {
+		stamp.ReviewAt = m.c.Clock.Now().Add(review)
+	}
+	if hand := m.state.Begun.Hand; hand != nil {
+		stamp.Reason = hand.Reason
 	}
 	return stamp
+}
+
+// review is after what time a control that was flipped is to be looked at; 0 for never.
+func (s *State) review(c *runbook.Control) time.Duration {
+	if hand := s.Begun.Hand; hand != nil && hand.ReviewMS > 0 {
+		return time.Duration(hand.ReviewMS) * time.Millisecond
+	}
+	return c.Review
 }

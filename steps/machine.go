@@ -76,6 +76,7 @@ type Machine struct {
 	state   *State
 	lease   actions.Lease
 	renewAt time.Time
+	latest  *Settled // the last outcome of a flip, nil before one
 }
 
 // renewEvery is how often the commander's lease and the dead man's values are renewed.
@@ -336,6 +337,9 @@ func (m *Machine) append(actor string, kind Kind, body any, durable bool) (audit
 }
 
 func (m *Machine) tell(record audit.Record, body any) {
+	if settled, ok := body.(*Settled); ok {
+		m.latest = settled
+	}
 	if m.c.OnRecord != nil {
 		m.c.OnRecord(record, body)
 	}

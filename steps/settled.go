@@ -132,8 +132,8 @@ func (s *State) own(flip *FlipState) {
 		c.Ours, c.Original, c.Order = true, flip.Plan.Before, len(s.flips)
 	}
 	c.Since, c.By = s.LastAt, s.Begun.Run
-	if control := s.Doc.Control(flip.Plan.Control); control != nil && control.Review > 0 {
-		c.ReviewAt = s.LastAt.Add(control.Review)
+	if control := s.Doc.Control(flip.Plan.Control); control != nil && s.review(control) > 0 {
+		c.ReviewAt = s.LastAt.Add(s.review(control))
 	}
 	s.see(flip.Plan.Control, flip.Plan.After)
 	c.Expected, c.Version = flip.Plan.After, flip.Version

@@ -5,7 +5,7 @@ import "fmt"
 // Purpose is why a flip is made.
 type Purpose string
 
-// The purposes. All but PurposeFlip and PurposeRestore only ever protect.
+// The purposes. All but PurposeFlip, PurposeRestore and PurposeHand only ever protect.
 const (
 	PurposeFlip    Purpose = "flip"
 	PurposeHarder  Purpose = "harder"   // the step's if_unmet
@@ -14,6 +14,7 @@ const (
 	PurposeIdle    Purpose = "idle"     // what adds load goes to its dead man's value
 	PurposeRestore Purpose = "restore"  // towards the steady value
 	PurposePutBack Purpose = "put-back" // a drifted value goes back
+	PurposeHand    Purpose = "hand"     // one flip by a person, outside a walk
 	PurposeCall    Purpose = "call"     // no flip: stands for a step's call where its expectation is judged
 )
 

@@ -326,6 +326,12 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 	fail := func(format string, args ...any) {
 		r.t.Fatalf("record %d: the releasing flip %s %s", rec.Seq, b.Target, fmt.Sprintf(format, args...))
 	}
+	if b.Target.Purpose == PurposeHand {
+		if len(s.approvals) != 1 || s.approvals[0].Digest != b.Digest {
+			fail("has no consent")
+		}
+		return
+	}
 	if step == nil || step.Stage.Protects() {
 		if readableBefore(r.doc, b.Plan) {
 			fail("is no release step's")

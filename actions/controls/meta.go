@@ -22,8 +22,9 @@ type Meta struct {
 	Protects string  `json:"protects"`
 	ReviewAt int64   `json:"review_at,omitempty"` // server time, milliseconds; 0 when it has no review
 	Owner    string  `json:"owner"`
-	Until    int64   `json:"until,omitempty"` // server time, milliseconds; only for a control with a dead man's value
-	Since    int64   `json:"since,omitempty"` // server time, milliseconds, at which it left its steady value; 0 while it is there
+	Reason   string  `json:"reason,omitempty"` // of a flip by hand
+	Until    int64   `json:"until,omitempty"`  // server time, milliseconds; only for a control with a dead man's value
+	Since    int64   `json:"since,omitempty"`  // server time, milliseconds, at which it left its steady value; 0 while it is there
 
 	// BeforeBase64 is Before when that is not UTF-8; Before is nil then.
 	BeforeBase64 []byte `json:"before_base64,omitempty"`

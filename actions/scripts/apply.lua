@@ -11,6 +11,7 @@
 --      12 milliseconds until readers fall back to the dead man's value, "0" never
 --      13 the rest of the meta's JSON object, from its first key on
 --      14 the highest version that the run has seen
+--      15 why, "" when the step says it
 local control, run, fence, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -88,6 +89,10 @@ end
 if after then
   entry[#entry + 1] = 'after'
   entry[#entry + 1] = after
+end
+if ARGV[15] ~= '' then
+  entry[#entry + 1] = 'reason'
+  entry[#entry + 1] = ARGV[15]
 end
 local added = redis.pcall('XADD', KEYS[3], 'MAXLEN', '~', '10000', '*', unpack(entry))
 local note = type(added) == 'table' and added.err or ''

@@ -7,7 +7,7 @@ import (
 )
 
 // againFlags are the flags that a later command needs to find the same things: those of
-// every command, and those of one that walks.
+// every command, and those of one that asks the servers.
 var (
 	againFlags     = []string{"emergency-log", "profile", "state-dir"}
 	againWalkFlags = []string{"approve", "log-file", "prometheus", "prometheus-config", "redis", "redis-config"}
@@ -24,8 +24,9 @@ func (p *program) command(words, run string) string {
 		"redis": withoutPassword(s.redis), "redis-config": s.redisConfig, "state-dir": s.stateDir,
 	}
 	text := "rewarm " + words + " " + run
+	asks := words == "resume" || strings.HasPrefix(words, "controls ")
 	for _, flag := range s.flagged {
-		if slices.Contains(againFlags, flag) || words == "resume" && slices.Contains(againWalkFlags, flag) {
+		if slices.Contains(againFlags, flag) || asks && slices.Contains(againWalkFlags, flag) {
 			text += " --" + flag + " " + shellWord(values[flag])
 		}
 	}

@@ -35,7 +35,7 @@ func (t *transcript) events(record audit.Record, body any) []event {
 	case *steps.Recovered:
 		return one("exit", recoveredText(b))
 	case *steps.Ended:
-		return one(t.here(), endedText(record.Kind, b))
+		return one(t.here(), t.endedText(record.Kind, b))
 	}
 	if e, ok := t.flipEvent(body); ok {
 		if t.tries.again(record, body, e) {
@@ -112,6 +112,10 @@ const shortDigest = 8
 func short(digest string) string { return digest[:min(shortDigest, len(digest))] }
 
 func begunText(b *steps.Begun) string {
+	if b.Hand != nil {
+		return fmt.Sprintf("begun %s: %s of service %s by hand: %s; redis %s; by %s on %s, pid %d; rewarm %s",
+			b.Run, b.Hand.Control, b.Service, b.Hand.Reason, b.Redis, b.User, b.Host, b.PID, b.Version)
+	}
 	parts := []string{
 		fmt.Sprintf("begun %s: %s (sha256 %.12s) for service %s", b.Run, b.File, b.SHA256, b.Service),
 		targetsText(b),
@@ -350,9 +354,9 @@ func recoveredText(b *steps.Recovered) string {
 // seconds writes milliseconds as seconds.
 func seconds(ms int64) string { return fmt.Sprintf("%.1f s", float64(ms)/1000) }
 
-func endedText(kind string, b *steps.Ended) string {
+func (t *transcript) endedText(kind string, b *steps.Ended) string {
 	text := kind + by(b.By) + also(": ", b.Reason)
-	if !b.Recovered {
+	if !b.Recovered && !t.hand {
 		text += "; the exit was not reached"
 	}
 	if len(b.Overrides) == 0 {

@@ -161,6 +161,9 @@ func (p *program) resume(ctx context.Context, name string) error {
 		return err
 	}
 	p.fromLog(state)
+	if state.Begun.Hand != nil {
+		return p.resumeHand(ctx, folder, state)
+	}
 	on, err := p.realTargets(state.Doc)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,15 +43,77 @@ type status struct {
 }
 
 func (p *program) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	service, book := "", ""
+	cmd := &cobra.Command{
 		Use:   "status [RUN]",
 		Short: "Say where a run stands and what is still flipped, since when, by whom",
 		Long: `Reads the log of a run, by default the latest, and says what blocks it, what is owed
-and which controls are not at their steady value.`,
+and which controls are not at their steady value. With --service it needs no log: it
+says from any machine who commands the service in --redis and which of its controls are
+not at their steady value, past their review or set by hand.`,
 		Args: atMost(1, "status [RUN]"),
-		RunE: func(_ *cobra.Command, args []string) error { return p.status(append(args, "last")[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case service == "":
+				return p.status(append(args, "last")[0])
+			case len(args) > 0:
+				return usage(errors.New("a run and --service are both given"), "give one of them")
+			}
+			return p.serviceStatus(cmd.Context(), service, book)
+		},
 	}
+	cmd.Flags().StringVar(&service, "service", "", "`NAME` of a service, to be asked about in --redis")
+	runbookFlag(cmd, &book)
+	return cmd
 }
+
+// serviceStatus says what Redis knows of a service: who commands it and what is out of place.
+func (p *program) serviceStatus(ctx context.Context, service, book string) error {
+	store, err := p.storeOf(service)
+	if err != nil {
+		return err
+	}
+	survey, err := store.Survey(ctx)
+	if err != nil {
+		return commandError(err)
+	}
+	doc, err := p.declaredFor(ctx, store, survey, service, book)
+	if err != nil {
+		return err
+	}
+	shown := surveyOf(service, survey, doc)
+	if p.settings.json() {
+		return json.NewEncoder(p.out).Encode(shown.status())
+	}
+	_, err = fmt.Fprint(p.out, wrapRows(shown.rows(true), columnsOf(p.out)))
+	return err
+}
+
+// status is what a survey says in the form of a run's status. Nobody knows there where the
+// run stands.
+func (s surveyShown) status() status {
+	out := status{Service: s.Service, Owed: []string{}, Overrides: []steps.Override{}}
+	if c := s.Commander; c != nil {
+		out.Run, out.State = c.Run, stateRunning
+		if c.Lapsed {
+			out.State = stateInterrupted
+		}
+	}
+	for _, c := range s.Controls {
+		if !c.Away {
+			continue
+		}
+		o := steps.Override{Control: c.Control, Value: c.Value, Steady: c.Steady, Since: c.Since, By: c.By, ReviewAt: c.ReviewAt, Owner: c.Owner}
+		if c.Edited {
+			o.By = setByHand
+		}
+		out.Overrides = append(out.Overrides, o)
+	}
+	return out
+}
+
+// setByHand stands for the run of an override that no run made.
+const setByHand = "by hand"
 
 func (p *program) status(name string) error {
 	folder, err := p.findRun(name)
@@ -146,6 +209,7 @@ type listed struct {
 	Service   string    `json:"service"`
 	State     runState  `json:"state"`
 	Stage     string    `json:"stage"`
+	Hand      bool      `json:"hand,omitempty"` // one flip by hand, and no walk
 	Began     time.Time `json:"began,omitzero"`
 	TookMS    int64     `json:"took_ms,omitempty"` // until it recovered
 	Overrides int       `json:"overrides"`
@@ -187,7 +251,8 @@ func (p *program) listedRun(folder runFolder) listed {
 		return p.listedTrouble(folder, err)
 	}
 	s := p.statusOf(folder, state)
-	l := listed{Run: folder.run, Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab}
+	l := listed{Run: folder.run, Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
+		Hand: state.Begun.Hand != nil}
 	if state.Recovered != nil {
 		l.TookMS = state.Recovered.TookMS
 	}
@@ -212,7 +277,10 @@ func (p *program) showListed(l listed) error {
 	if l.Trouble != "" {
 		text += l.Trouble
 	} else {
-		text += l.Service + " " + l.Stage
+		text += strings.TrimSpace(l.Service + " " + l.Stage)
+	}
+	if l.Hand {
+		text += " by hand"
 	}
 	if l.TookMS > 0 {
 		text += ", recovered in " + seconds(l.TookMS)

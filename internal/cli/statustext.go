@@ -22,6 +22,9 @@ type standing struct {
 func (v standing) text(width int) string {
 	s := v.state
 	rows := []string{fmt.Sprintf("run %s, service %s, stage %s", s.Begun.Run, s.Begun.Service, s.Stage)}
+	if hand := s.Begun.Hand; hand != nil {
+		rows[0] = fmt.Sprintf("run %s, service %s, %s by hand: %s", s.Begun.Run, s.Begun.Service, hand.Control, hand.Reason)
+	}
 	if s.Recovered != nil {
 		rows = append(rows, recoveredText(s.Recovered))
 	}

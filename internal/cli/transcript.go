@@ -32,6 +32,7 @@ type transcript struct {
 	day   string
 	stage string
 	doc   *runbook.Document // nil when this version cannot parse it
+	hand  bool              // the log is of one flip by hand
 	home  map[string]string // step: its stage
 	owed  []string          // steps, in the order they came
 	paid  bool              // the latest verdict ended something that was owed
@@ -99,6 +100,7 @@ func (t *transcript) follow(body any) {
 	switch b := body.(type) {
 	case *steps.Begun:
 		t.findHomes(b)
+		t.hand = b.Hand != nil
 	case *steps.StageBody:
 		t.stage = b.Stage
 	case *steps.OwedBody:

@@ -33,6 +33,7 @@ type walk struct {
 	on      targets
 	folder  runFolder
 	approve steps.ApproveMode
+	hand    *steps.Hand // of a log that is of one flip by hand; nil for a walk
 	mail    *mailbox
 	person  person // nil when nobody can be asked
 	printer recordPrinter
@@ -59,7 +60,18 @@ func (w *walk) close() error {
 
 // begin starts a new run: its folder, its log, the command over the service.
 func (w *walk) begin(ctx context.Context, through string) error {
-	run, err := newRunID(w.p.clock.Now(), w.doc.Name, w.p.where.random)
+	if err := w.create(w.doc.Name, through); err != nil {
+		return err
+	}
+	if err := w.machine.Begin(ctx); err != nil {
+		return errors.Join(commandError(err), w.forget())
+	}
+	return nil
+}
+
+// create makes the folder and the log of a new run, and the machine that writes it.
+func (w *walk) create(name, through string) error {
+	run, err := newRunID(w.p.clock.Now(), name, w.p.where.random)
 	if err != nil {
 		return err
 	}
@@ -75,9 +87,6 @@ func (w *walk) begin(ctx context.Context, through string) error {
 	}
 	w.closeLater(w.log.Close)
 	w.ready(w.begun(run, through))
-	if err := w.machine.Begin(ctx); err != nil {
-		return errors.Join(commandError(err), w.forget())
-	}
 	return nil
 }
 
@@ -91,6 +100,17 @@ func (w *walk) forget() error {
 
 // resume goes on with a run from its log.
 func (w *walk) resume(ctx context.Context, state *steps.State) error {
+	if err := w.reopen(state); err != nil {
+		return err
+	}
+	if err := w.machine.Resume(ctx, w.replay()); err != nil {
+		return commandError(err)
+	}
+	return nil
+}
+
+// reopen opens the log of a run, and makes the machine that goes on with it.
+func (w *walk) reopen(state *steps.State) error {
 	files := w.p.segments(w.folder)
 	last := len(files) - 1
 	options, err := w.auditOptions(w.folder.run, files[:last])
@@ -102,9 +122,6 @@ func (w *walk) resume(ctx context.Context, state *steps.State) error {
 	}
 	w.closeLater(w.log.Close)
 	w.ready(w.begun(state.Begun.Run, state.Begun.Through))
-	if err := w.machine.Resume(ctx, w.replay()); err != nil {
-		return commandError(err)
-	}
 	return nil
 }
 
@@ -210,7 +227,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
-		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab,
+		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Hand: w.hand,
 	}
 }
 
