@@ -17,10 +17,11 @@ const module = "github.com/rewarm/rewarm/"
 // arrows says which packages of this module each package may import. A package
 // that is not named here may import none.
 var arrows = map[string][]string{
-	"cmd/rewarm":       {"internal/cli"},
-	"internal/cli":     {"actions", "actions/controls", "audit", "internal/demand", "internal/diagnosis", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
-	"internal/tui":     {"actions", "audit", "probes", "runbook", "steps"},
-	"internal/gameday": {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
+	"cmd/rewarm":              {"internal/cli"},
+	"internal/cli":            {"actions", "actions/controls", "audit", "internal/demand", "internal/diagnosis", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
+	"internal/tui":            {"actions", "audit", "internal/tui/quietstart", "probes", "runbook", "steps"},
+	"internal/tui/quietstart": {},
+	"internal/gameday":        {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"internal/evidence": {
 		"actions", "audit", "probes", "runbook", "steps", "templates"},
 	"internal/demand":    {},

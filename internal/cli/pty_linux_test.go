@@ -24,7 +24,8 @@ type seat struct {
 	state   string
 	mu      sync.Mutex
 	screen  bytes.Buffer
-	seen    int // what was waited for already
+	modes   unix.Termios // of the terminal before rewarm began
+	seen    int          // what was waited for already
 	stopped chan struct{}
 }
 
@@ -33,6 +34,12 @@ const patience = 2 * time.Minute
 
 // sitDown starts rewarm on a new terminal, which controls it as a shell's does.
 func sitDown(t *testing.T, args ...string) *seat {
+	t.Helper()
+	return sitDownAt(t, t.TempDir(), 0, 0, args...)
+}
+
+// sitDownAt does so with a state directory and a size; 0 is the size that a new terminal has.
+func sitDownAt(t *testing.T, state string, width, height int, args ...string) *seat {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -50,7 +57,11 @@ func sitDown(t *testing.T, args ...string) *seat {
 		t.Fatal(err)
 	}
 	defer slave.Close()
-	s := &seat{t: t, master: master, state: t.TempDir(), stopped: make(chan struct{})}
+	s := &seat{t: t, master: master, state: state, stopped: make(chan struct{})}
+	if width > 0 {
+		s.resizes(width, height)
+	}
+	s.modes = modesOf(t, master)
 	s.cmd = exec.Command("rewarm", append(args, "--state-dir", s.state)...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -63,6 +74,15 @@ func sitDown(t *testing.T, args ...string) *seat {
 	})
 	go s.watch()
 	return s
+}
+
+func modesOf(t *testing.T, terminal *os.File) unix.Termios {
+	t.Helper()
+	modes, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *modes
 }
 
 // watch keeps what appears on the screen until the terminal is gone.
