@@ -109,6 +109,9 @@ func (g *group) check() error {
 			return fmt.Errorf("a count is negative: %+v", *g.pool)
 		}
 	}
+	if most := g.products * g.variety.values(); !g.unknown() && g.keys%most != 0 {
+		return fmt.Errorf("%d keys for %d products in %d ways", g.keys, g.products, g.variety.values())
+	}
 	if n := g.fresh + g.early.len() + g.lapsed.len() + g.bare; n != g.keys {
 		return fmt.Errorf("%d keys, but %d have a place", g.keys, n)
 	}

@@ -95,8 +95,8 @@ func (m *model) lookUpGroup(c *cell, g *group, n, again int) {
 	g.turn.blocked = missed + again - staleAgain
 	g.retries.missed = ratio(g.turn.blocked, g.turn.blocked+full)
 	g.turn.demand = g.turn.blocked + int(float64(stale+staleAgain)*(1-local)+0.5)
-	g.turn.wantCold = wanted(g.turn.demand, m.wanting(g), m.domains(), g.coldLeaders, &g.wantCold)
-	g.turn.wantEarly = wanted(due, g.early.len(), m.domains(), g.earlyLeaders, &g.wantEarly)
+	g.turn.wantCold = wanted(g.turn.demand, m.refreshable(g, m.wanting(g)), m.domains(), g.coldLeaders, &g.wantCold)
+	g.turn.wantEarly = wanted(due, m.refreshable(g, g.early.len()), m.domains(), g.earlyLeaders, &g.wantEarly)
 	c.countLookups(g, hits, stale, missed, absorbed)
 }
 
@@ -231,7 +231,7 @@ func (m *model) assign(g *group) {
 	rest := t.blocked - t.readers
 	unled := rest
 	if g.coldLeaders+t.cold > 0 {
-		places := float64(max(1, m.wanting(g)) * m.domains())
+		places := float64(max(1, m.refreshable(g, m.wanting(g))) * m.domains())
 		free := max(0, places-float64(g.coldLeaders)) / places
 		unled = g.unledPart.split(rest, free*(1-ratio(t.cold, t.wantCold)))
 	}

@@ -135,6 +135,10 @@ func (p *page) leaders(m *model) {
 	p.counter("catalog_coalesced_followers_total", "Reads that followed a leader: served its value, refused at their deadline, sent to the origin there, or refused at once because too many follow.").
 		count(&m.served, "result", "served").count(&m.timedOut, "result", "timeout").count(&m.released, "result", "released").
 		count(&m.crowded, "result", "crowded")
+	f = p.counter("catalog_identity_mistakes_total", "Followers that were handed a value that is not theirs, by the part of its identity that differs; they count as errors.")
+	for i, name := range partNames {
+		f.count(&m.mixed[i], "part", name)
+	}
 	p.gauge("catalog_retry_waiters", "Reads that wait for another try.").add(func() float64 { return float64(m.retrying()) })
 	p.counter("catalog_retry_hints_total", "Refused reads that try again, by what they make of their hint.").
 		count(&m.hints[obeyed], "result", "obeyed").count(&m.hints[ignored], "result", "ignored")

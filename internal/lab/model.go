@@ -37,6 +37,8 @@ type model struct {
 
 	popular  popularity
 	nodes    nodes
+	split    int     // shadows of the hottest key,
+	even     float64 // and nodes over which they spread its reads
 	spread   float64 // nodes over which its copies were spread when the schedule was made
 	expiring []*expiry
 	bulkRate int // keys a second of the bulk import under way
@@ -50,18 +52,19 @@ type model struct {
 	byBucket  [4]int // arrived reads
 	violating int    // reads that were served a copy older than approved
 	sources   [sourceCount]int
-	joined    int    // followers so far
-	served    int    // followers that got their leader's value
-	timedOut  int    // followers that were refused at their deadline
-	released  int    // followers that went to the origin at their deadline
-	crowded   int    // reads that were refused because enough follow each leader
-	hints     [2]int // refused reads that obeyed their hint, or ignored it
-	removed   [2]int // invalidated keys, single and bulk
-	refused   int    // lookups that found a format they could not read
-	unfilled  int    // fills that came with a revoked lease
-	unmarked  int    // reads served an outdated value as fresh
-	outdated  int    // reads that found, by its version, that a value was outdated
-	bulkLeft  int    // keys that the bulk import under way still invalidates
+	joined    int                // followers so far
+	served    int                // followers that got their leader's value
+	timedOut  int                // followers that were refused at their deadline
+	released  int                // followers that went to the origin at their deadline
+	crowded   int                // reads that were refused because enough follow each leader
+	mixed     [identityParts]int // reads that were handed a value that is not theirs
+	hints     [2]int             // refused reads that obeyed their hint, or ignored it
+	removed   [2]int             // invalidated keys, single and bulk
+	refused   int                // lookups that found a format they could not read
+	unfilled  int                // fills that came with a revoked lease
+	unmarked  int                // reads served an outdated value as fresh
+	outdated  int                // reads that found, by its version, that a value was outdated
+	bulkLeft  int                // keys that the bulk import under way still invalidates
 
 	retryTokens float64 // tries left in the budget
 	filling     int     // attempts that new processes still have to make
@@ -131,6 +134,8 @@ type group struct {
 	*pool
 	place        place
 	rank         int // its index
+	products     int // of which each has one key for every value and shadow
+	variety      variety
 	life         *life
 	answer       outcome // of a read that gets its value
 	unread       int     // warm keys that only processes of the version before can read
@@ -152,8 +157,10 @@ type group struct {
 	usablePart, bypassPart, edgePart, readerPart, answerPart carry
 	violatePart, refusedPart, dropPart, unreadPart           carry
 	outdatedPart, unmarkedPart, fullPart, admittedPart       carry
-	revokedPart, crowdPart, hintPart                         carry
+	revokedPart, crowdPart, hintPart, astrayPart             carry
 	againPart, staleAgainPart                                carry
+
+	mixedParts [identityParts]carry
 
 	turn turn
 }
@@ -188,6 +195,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 	for i := range m.serviceTimes {
 		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
+	m.split, m.even = 1, 1
 	m.fleet = newFleet(p, m.random)
 	m.fleet.start(m.fleet.untouchedSource())
 	m.orders = &m.fleet.obeyed
@@ -197,6 +205,11 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		m.cells[i] = m.newCell(i, c, shares)
 	}
 	m.meetCrawler()
+	for i := range story.Events {
+		if e := &story.Events[i]; e.Kind == Variants && e.At <= at {
+			m.vary(e)
+		}
+	}
 	return m
 }
 
@@ -215,6 +228,7 @@ func (m *model) newGroup(at place, keys *pool) *group {
 		pool:      keys,
 		place:     at,
 		rank:      int(at.rank),
+		products:  keys.keys,
 		life:      &m.life,
 		followers: make([]int, ticksPerSecond*maxFollowSeconds),
 		retries:   newRetries(m.p),
@@ -234,6 +248,9 @@ func (m *model) time() time.Duration { return time.Duration(m.tick) * tickLength
 func (m *model) step(s source) {
 	m.tick++
 	m.orders = m.fleet.hear(s)
+	if m.split != m.orders.shadows(m.p) {
+		m.splitKey()
+	}
 	if m.copies() != m.spread {
 		m.reschedule()
 	}

@@ -61,6 +61,8 @@ func TestNothingIsLost(t *testing.T) {
 		"followers.deadline":   {"0", "0.1", "0.3", "0.8", "5"},
 		"followers.max":        {"unlimited", "0", "3", "100"},
 		"local.ttl":            {"0", "0.5", "1"},
+		"hotkey.splits":        {"1", "3", "8", "100"},
+		"coalescing.identity":  identities,
 		"negative.ttl":         {"0", "0.5", "3", "3600"},
 		"jobs.background":      {"on", "off"},
 		"invalidations.bulk":   {"on", "off"},
@@ -122,6 +124,10 @@ func anyStory(t *rapid.T) *Scenario {
 			Keys:   rapid.IntRange(0, 10_000).Draw(t, "keys"),
 			Over:   time.Duration(rapid.IntRange(1, 5).Draw(t, "over")) * time.Second,
 			Factor: rapid.Float64Range(1, 10).Draw(t, "factor"),
+
+			Locales: rapid.IntRange(1, 4).Draw(t, "locales"),
+			Classes: rapid.IntRange(1, 3).Draw(t, "classes"),
+			Modes:   rapid.IntRange(1, 2).Draw(t, "modes"),
 		})
 	}
 	return story

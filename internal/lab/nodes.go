@@ -29,6 +29,7 @@ func (c *cell) load(g *group, n int) {
 type nodes struct {
 	shares []float64 // of a cell's tail
 	order  []int     // nodes that hold the hottest key, as its copies grow
+	region *ring     // of the nodes of all cells, once shadows are placed on it
 }
 
 // hottestKey is the key whose popularity stands out, as the ring knows it.
@@ -36,7 +37,7 @@ const hottestKey = "product:launch"
 
 func newNodes(p *params) nodes {
 	r := newRing(p.Nodes, p.RingPoints)
-	return nodes{r.shares(p.Nodes), r.owners(hashOf(hottestKey), p.Nodes)}
+	return nodes{shares: r.shares(p.Nodes), order: r.owners(hashOf(hottestKey), p.Nodes)}
 }
 
 // nodeLoad is the lookups a second at a cell's node with the hottest key, from
@@ -77,12 +78,13 @@ func (m *model) overflow(c *cell, g *group, n int, local float64) int {
 	return full
 }
 
-// copies is on how many nodes the hottest key has a copy.
+// copies is on how many nodes the hottest key is read.
 func (m *model) copies() float64 {
+	n := max(m.orders.copies, m.even)
 	if m.popular.alone {
-		return m.orders.copies
+		return n
 	}
-	return max(m.orders.copies, float64(m.p.Copies))
+	return max(n, float64(m.p.Copies))
 }
 
 // reschedule lets reads arrive as popularity and copies now are.

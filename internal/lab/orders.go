@@ -46,6 +46,8 @@ type orders struct {
 	region    float64 // share of the reads that the region takes
 	launch    float64 // share of the hottest key's reads that may look up
 	copies    float64 // nodes that hold the hottest key
+	splits    float64 // shadows that stand for it
+	byKey     float64 // share of the processes that coalesce by the key alone
 	early     float64 // last part of a value's life in which a read refreshes it
 	jitter    float64 // part by which lives differ
 	isolate   float64 // share of the processes that keep values they cannot read
@@ -73,6 +75,8 @@ func absent(p *params) map[string]string {
 		"routing.region":       "100",
 		"launch.admit":         "100",
 		"hotkey.copies":        "1",
+		"hotkey.splits":        "1",
+		"coalescing.identity":  identities[0],
 		"refresh.early":        controls.FormatNumber(100 * p.EarlyRefresh),
 		"refresh.jitter":       controls.FormatNumber(100 * p.Jitter),
 		"format.unknown":       formatChoices[0],
@@ -170,6 +174,7 @@ func read(s sheet) orders {
 		region:    min(1, number("routing.region")/100),
 		launch:    min(1, number("launch.admit")/100),
 		copies:    number("hotkey.copies"),
+		splits:    number("hotkey.splits"),
 		early:     min(1, number("refresh.early")/100),
 		jitter:    min(1, number("refresh.jitter")/100),
 	}
@@ -183,6 +188,9 @@ func read(s sheet) orders {
 	o.depth = depthOf(bucket)
 	if unknown, _ := s.Choice("format.unknown", formatChoices...); unknown == formatChoices[1] {
 		o.isolate = 1
+	}
+	if identity, _ := s.Choice("coalescing.identity", identities...); identity == identities[1] {
+		o.byKey = 1
 	}
 	for i := range o.routed {
 		o.routed[i] = min(1, number(routing[i])/100)
@@ -221,6 +229,8 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.region += weight * other.region
 	o.launch += weight * other.launch
 	o.copies += weight * other.copies
+	o.splits += weight * other.splits
+	o.byKey += weight * other.byKey
 	o.isolate += weight * other.isolate
 	o.early += weight * other.early
 	o.jitter += weight * other.jitter

@@ -29,6 +29,8 @@ type params struct {
 	RingPoints int                   `unit:"points" source:"assumed" note:"of every node on the ring that places keys"`
 	Copies     int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
 
+	ShadowMissed float64 `unit:"ratio" source:"assumed" note:"of the invalidations of a split key's shadows, those that do not arrive; there is one for each shadow"`
+
 	PromoteAt         int           `unit:"reads/s" source:"assumed" note:"of one key, from which it is promoted to the processes' local tier; it is demoted below half of it"`
 	DemoteAfter       int           `unit:"windows" source:"assumed" note:"of one second, in a row"`
 	LocalKeys         int           `unit:"keys" source:"assumed" note:"that a process holds at most; the hottest stay"`
@@ -104,6 +106,8 @@ var catalog = params{
 	NodeSpeed:  20_000,
 	RingPoints: 100,
 	Copies:     4,
+
+	ShadowMissed: 0.02,
 
 	PromoteAt:         100,
 	DemoteAfter:       3,

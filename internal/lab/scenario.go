@@ -33,6 +33,8 @@ type Event struct {
 	Over   time.Duration // how long it takes
 	Every  time.Duration // how often it happens again; 0 for once
 	Factor float64       // how many times as much
+
+	Locales, Classes, Modes int // ways in which a product is asked for
 }
 
 // EventKind says what happens.
@@ -60,6 +62,11 @@ const (
 	SlowQueries EventKind = "slow-queries"
 	// ForbidStale makes values carry a flag that must be current in every answer.
 	ForbidStale EventKind = "forbid-stale"
+	// Variants makes products down to Bucket be asked for in so many Locales,
+	// authorization Classes and freshness Modes, each with a value of its own.
+	Variants EventKind = "variants"
+	// EditHotKey edits the hottest product.
+	EditHotKey EventKind = "edit-hot-key"
 	// Crawl makes Share of the reads ask for Keys that do not exist.
 	Crawl EventKind = "crawl"
 	// CreateProducts makes products of so many Keys that did not exist.

@@ -185,6 +185,8 @@ var eventKeys = map[EventKind][]string{
 	SlowQueries:       {"share", "factor"},
 	ForbidStale:       {},
 	LoseInvalidations: {"over"},
+	Variants:          {"bucket", "locales", "classes", "modes"},
+	EditHotKey:        {"every?"},
 	Crawl:             {"share", "keys"},
 	CreateProducts:    {"keys"},
 }
@@ -217,6 +219,12 @@ func (d *scenarioReader) event(n ast.Node) Event {
 			e.Over = d.duration(value)
 		case "every":
 			e.Every = d.duration(value)
+		case "locales":
+			e.Locales = d.ways(value)
+		case "classes":
+			e.Classes = d.ways(value)
+		case "modes":
+			e.Modes = d.ways(value)
 		case "factor":
 			e.Factor = d.number(value)
 		default:
@@ -294,6 +302,15 @@ func (d *scenarioReader) number(n ast.Node) float64 {
 	v, err := strconv.ParseFloat(d.text(n), 64)
 	if err != nil || !(v >= 1 && v <= 1000) {
 		d.fail(n.GetToken(), "%q is no number from 1 to 1000", d.text(n))
+	}
+	return v
+}
+
+// ways is in how many ways something is asked for.
+func (d *scenarioReader) ways(n ast.Node) int {
+	v := d.whole(n)
+	if v < 1 || v > 20 {
+		d.fail(n.GetToken(), "%q is no number of ways from 1 to 20", d.text(n))
 	}
 	return v
 }

@@ -36,8 +36,8 @@ func (m *model) complete(b batch, age int) {
 func (m *model) settleCold(c *cell, g *group, n int) {
 	wanting := m.wanting(g)
 	asked := distinct(wanting, g.coldLeaders)
-	valid := n - m.refuseFills(g, n, g.earlyLeaders+g.coldLeaders)
-	warmed := m.warm(g, distinct(wanting, valid))
+	revoked := m.refuseFills(g, n, g.earlyLeaders+g.coldLeaders)
+	warmed := m.warm(g, distinct(wanting, n-revoked))
 	c.leaders -= n
 	g.coldLeaders -= n
 	share := 1.0
@@ -45,6 +45,7 @@ func (m *model) settleCold(c *cell, g *group, n int) {
 		share = ratio(warmed, asked)
 	}
 	m.answerFollowers(g, share)
+	m.misanswer(g, share, ratio(distinct(wanting, revoked), max(1, asked)))
 }
 
 // warm makes n keys fresh, for every process, that some could not read.
@@ -80,19 +81,28 @@ func (g *group) rewrite(n int) {
 
 // answerFollowers gives a share of the followers their value.
 func (m *model) answerFollowers(g *group, share float64) {
+	n := m.dismiss(g, share)
+	m.served += n
+	m.end(g.answer, n)
+}
+
+// dismiss takes a share of the followers out, for their wait is over, and says how
+// many they were.
+func (m *model) dismiss(g *group, share float64) int {
 	if g.following == 0 {
-		return
+		return 0
 	}
+	over := 0
 	for i, waiting := range g.followers {
 		if waiting == 0 {
 			continue
 		}
 		n := g.answerPart.split(waiting, share)
 		g.followers[i] -= n
-		g.following -= n
-		m.served += n
-		m.end(g.answer, n)
+		over += n
 	}
+	g.following -= over
+	return over
 }
 
 // distinct is how many keys are hit when n attempts fall evenly on them: at

@@ -42,6 +42,10 @@ func (m *model) happen(e *Event) {
 		m.origin.slow = slowness{share: e.Share, factor: e.Factor}
 	case ForbidStale:
 		m.current = true
+	case Variants:
+		m.vary(e)
+	case EditHotKey:
+		m.editHotKey()
 	case CreateProducts:
 		m.create(e.Keys)
 	case LoseInvalidations:
@@ -109,21 +113,27 @@ func (m *model) invalidate() {
 		deal := m.apportion(n, m.p.Keys)
 		for _, c := range m.cells {
 			for _, g := range c.known() {
-				m.edit(g, k, deal.deal(g.keys))
+				m.edit(g, k, deal.deal(g.products))
 			}
 		}
 	}
 }
 
-// edit overtakes n values of a group. Their invalidations take them out, unless
-// the stream that carries them is broken.
+// edit overtakes the values of n products of a group. Their invalidations take them
+// out, unless the stream that carries them is broken.
 func (m *model) edit(g *group, kind, n int) {
+	if n == 0 {
+		return
+	}
+	n *= g.keys / g.products
 	if kind == singleEdit && m.second() < m.deafUntil {
 		g.outdated = min(g.outdated+n, g.warm())
 		return
 	}
-	g.revoke(n)
-	m.removed[kind] += g.invalidate(n, m.random)
+	missed := m.missed(g, n)
+	g.revoke(n - missed)
+	m.removed[kind] += g.invalidate(n-missed, m.random)
+	g.outdated = min(g.outdated+missed, g.warm())
 }
 
 const (
