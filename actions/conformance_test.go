@@ -120,6 +120,12 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"mirror":                                      testMirror,
 		"survey without a runbook":                    testSurvey,
 		"history of changes":                          testChanges,
+		"orders reach the run and answers come back":  testOrders,
+		"an order is taken or recalled, not both":     testRecall,
+		"a flooded inbox keeps the newest":            testFlood,
+		"odd entries of an inbox":                     testOddLetters,
+		"without an ACL a name is a claim":            testClaim,
+		"who commands":                                testCommander,
 		"check leaves nothing":                        testCheck,
 		"identity":                                    testIdentity,
 	} {

@@ -7,8 +7,14 @@ import (
 )
 
 // leastRights is what docs/controls.md says a run's user needs.
-const leastRights = "resetkeys ~rewarm:{catalog}:* nocommands +evalsha +eval +hmget +hvals +pttl +time +ping +type +hget +incr +set " +
-	"+hset +hdel +persist +xadd +del +expire"
+const leastRights = "resetkeys ~rewarm:{catalog}:controls ~rewarm:{catalog}:meta ~rewarm:{catalog}:changes ~rewarm:{catalog}:commander " +
+	"~rewarm:{catalog}:fence ~rewarm:{catalog}:version ~rewarm:{catalog}:check ~rewarm:{catalog}:log:* ~rewarm:{catalog}:inbox:* " +
+	"~rewarm:{catalog}:answers:* %R~rewarm:{catalog}:approvals:* nocommands +evalsha +eval +hmget +hvals +pttl +time +ping +type +hget +incr +set " +
+	"+hset +hdel +persist +xadd +del +expire +xlen +xtrim +xrange +xrevrange +xdel"
+
+// senderRights is what it says a person's user needs to give orders and approvals.
+const senderRights = "resetkeys %W~rewarm:{catalog}:approvals:bob %W~rewarm:{catalog}:inbox:* %R~rewarm:{catalog}:answers:* " +
+	"%R~rewarm:{catalog}:log:* %R~rewarm:{catalog}:commander nocommands +hmget +time +ping +xadd +xdel +xrange +xrevrange"
 
 // readerRights is what it says a service's user needs.
 const readerRights = "resetkeys %R~rewarm:{catalog}:* nocommands +get +hgetall +time +xrevrange +xread"
@@ -30,6 +36,7 @@ func TestThePageNamesWhatThereIs(t *testing.T) {
 	for _, want := range []string{
 		"    ACL SETUSER rewarm on >PASSWORD " + leastRights + "\n",
 		"    ACL SETUSER looker on >PASSWORD " + lookRights + "\n",
+		"    ACL SETUSER bob on >PASSWORD " + senderRights + "\n",
 		"    ACL SETUSER catalog on >PASSWORD " + readerRights + "\n",
 	} {
 		if !strings.Contains(page, want) {

@@ -28,12 +28,13 @@ func loadScript(name string) script {
 }
 
 var (
-	applyScript  = loadScript("apply")
-	takeScript   = loadScript("take")
-	renewScript  = loadScript("renew")
-	dropScript   = loadScript("drop")
-	settleScript = loadScript("settle")
-	checkScript  = loadScript("check")
+	applyScript   = loadScript("apply")
+	takeScript    = loadScript("take")
+	renewScript   = loadScript("renew")
+	dropScript    = loadScript("drop")
+	settleScript  = loadScript("settle")
+	checkScript   = loadScript("check")
+	receiveScript = loadScript("receive")
 )
 
 // run sends a script once: by its name, and whole when Redis says that it does

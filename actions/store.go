@@ -38,6 +38,7 @@ type Store struct {
 	target   controls.Target
 	keys     controls.KeyNames
 	clock    Clock
+	dial     controls.DialFunc
 	timeout  time.Duration
 	reads    *controls.Server // may repeat what was not answered
 	writes   *controls.Server // sends everything once
@@ -59,7 +60,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{target: target, keys: controls.Keys(o.Service), clock: o.Clock, timeout: o.Timeout}
+	s := &Store{target: target, keys: controls.Keys(o.Service), clock: o.Clock, dial: o.Dial, timeout: o.Timeout}
 	if s.timeout <= 0 {
 		s.timeout = defaultTimeout
 	}
@@ -82,6 +83,13 @@ func (o Options) target() (controls.Target, error) {
 		return controls.ParseURL(o.URL)
 	}
 	return controls.Target{}, errors.New("no redis is given, use --redis URL or --redis-config FILE")
+}
+
+// stranger goes to the same Redis without saying who it is.
+func (s *Store) stranger() *controls.Server {
+	nobody := s.target
+	nobody.Username, nobody.Password = "", ""
+	return controls.NewServer(nobody, controls.ServerOptions{Dial: s.dial, Timeout: s.timeout})
 }
 
 // Close drops the connections.

@@ -45,6 +45,9 @@ func (k KeyNames) Log(run string) string { return k.prefix + "log:" + run }
 // Inbox is the stream of approvals and orders that reach a run from elsewhere.
 func (k KeyNames) Inbox(run string) string { return k.prefix + "inbox:" + run }
 
+// Answers is the stream in which a run says what became of the orders in its inbox.
+func (k KeyNames) Answers(run string) string { return k.prefix + "answers:" + run }
+
 // Approvals is the stream that only this user may append to.
 func (k KeyNames) Approvals(user string) string { return k.prefix + "approvals:" + user }
 
