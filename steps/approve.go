@@ -37,8 +37,7 @@ func (s *State) whenSince(step *runbook.Step, from, to string) time.Time {
 }
 
 // asksApprovalOf looks for the approvals that cover one change. One that was given for
-// the plan alone counts only while the gate has stayed green since. Where two persons
-// are needed, the same one twice is one, and auto is none.
+// the plan alone counts only while the gate has stayed green since.
 func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green time.Time) bool {
 	if needed == runbook.ApprovalNone {
 		return false
@@ -47,36 +46,36 @@ func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Pl
 	if p != nil {
 		digest = p.Digest
 	}
-	var persons []string
+	var given []*ApprovalState
 	for _, a := range n.s.approvals {
 		covers := a.Scope == ScopePlan && a.Digest == digest && !green.After(a.At) ||
 			a.Scope != ScopePlan && slices.ContainsFunc(a.Covers, changes[0].same)
-		switch {
-		case a.Void || !covers || slices.Contains(persons, a.By):
-		case needed == runbook.ApprovalOne:
-			return false
-		case a.How != "auto":
-			persons = append(persons, a.By)
+		if !a.Void && covers {
+			given = append(given, a)
 		}
 	}
-	if len(persons) >= 2 {
+	two := needed == runbook.ApprovalTwo
+	if !two && len(given) > 0 || two && n.s.twoPersons(given) {
 		return false
 	}
-	n.ask(Question{Step: step.Name, Planned: p, Offers: n.offers(step, digest, changes)})
-	n.block(step.Name + " waits for an approval")
+	q := Question{Step: step.Name, Planned: p, Offers: n.offers(step, digest, changes), Two: two}
+	if two {
+		q.Given = personsOf(given)
+	}
+	n.ask(q)
+	n.block(step.Name + waitsFor(q))
 	return true
 }
 
 // autoApproval gives the move that a waiting approval leads to: under auto the approval
 // itself, else none.
 func (n *next) autoApproval() Move {
-	step := n.doc.Step(n.question.Step)
-	if n.s.Approve != Auto || len(n.question.Offers) == 0 || step.Timing.Release == runbook.ApprovalTwo {
+	if n.s.Approve != Auto || len(n.question.Offers) == 0 || n.question.Two {
 		return nil
 	}
 	offer := n.question.Offers[0]
 	return Write{Kind: KindApproved, Durable: true, Body: &Approved{Scope: offer.Scope, Digest: offer.Digest,
-		Step: n.question.Step, By: "auto", How: "auto", Covers: offer.Covers}}
+		Step: n.question.Step, By: HowAuto, How: HowAuto, Covers: offer.Covers}}
 }
 
 // offers gives the approvals that can be given for a step now: its plan, the rest of

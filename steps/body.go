@@ -61,6 +61,7 @@ type Begun struct {
 	Lab        bool              `json:"lab,omitempty"`  // every figure is a model's
 	Hand       *Hand             `json:"hand,omitempty"` // the log is of one flip by hand, and not of a walk
 	Fence      int64             `json:"fence"`
+	RedisUser  string            `json:"redis_user,omitempty"` // whose rights the run has there
 }
 
 // Hand is what a person wants to flip outside a walk.
@@ -93,6 +94,8 @@ type Resumed struct {
 	Fence   int64       `json:"fence"`
 	Approve ApproveMode `json:"approve"`
 	Found   []string    `json:"found,omitempty"` // in plain words
+	// RedisUser is whose rights this process has in Redis.
+	RedisUser string `json:"redis_user,omitempty"`
 }
 
 // StageBody says that the walk entered a stage, or passed one that has nothing to do.
@@ -163,9 +166,17 @@ type Approved struct {
 	Digest string   `json:"digest"`
 	Step   string   `json:"step"`
 	By     string   `json:"by"`
-	How    string   `json:"how"` // typed, auto
+	How    string   `json:"how"` // typed, sent, auto
 	Covers []Change `json:"covers"`
+	Origin *Origin  `json:"origin,omitempty"`
 }
+
+// How an approval was given.
+const (
+	HowTyped = "typed"
+	HowSent  = "sent"
+	HowAuto  = "auto"
+)
 
 // Scope is how much one approval covers.
 type Scope string
@@ -267,6 +278,7 @@ type Drifted struct {
 	Found     *string           `json:"found"`
 	Direction runbook.Direction `json:"direction"`
 	Decision  DriftDecision     `json:"decision"`
+	Origin    *Origin           `json:"origin,omitempty"`
 }
 
 // DriftDecision is what becomes of a value that somebody else wrote.
@@ -295,12 +307,14 @@ const (
 
 // Held starts or lifts one hold. Releases wait while any hold is on.
 type Held struct {
-	Cause    string `json:"cause"`
-	Lifted   bool   `json:"lifted,omitempty"`
-	By       string `json:"by,omitempty"`
-	Sentence string `json:"sentence"`
-	Can      string `json:"can,omitempty"` // what a person may do now
-	Costs    string `json:"costs,omitempty"`
+	Cause    string   `json:"cause"`
+	Also     []string `json:"also,omitempty"` // further causes that one word of a person lifts
+	Lifted   bool     `json:"lifted,omitempty"`
+	By       string   `json:"by,omitempty"`
+	Sentence string   `json:"sentence"`
+	Can      string   `json:"can,omitempty"` // what a person may do now
+	Costs    string   `json:"costs,omitempty"`
+	Origin   *Origin  `json:"origin,omitempty"`
 }
 
 // Skipped says why a step's action was not taken.
@@ -309,24 +323,29 @@ type Skipped struct {
 	Reason   string           `json:"reason"`
 	By       string           `json:"by,omitempty"` // a person; empty when the gate or the mode decided
 	Findings []probes.Finding `json:"findings,omitempty"`
+	Origin   *Origin          `json:"origin,omitempty"`
 }
 
 // Noted is a remark, of a person or of the machine.
 type Noted struct {
-	By    string `json:"by,omitempty"`
-	About string `json:"about,omitempty"` // of a remark of the machine: what it must not remark again
-	Text  string `json:"text"`
+	By     string  `json:"by,omitempty"`
+	About  string  `json:"about,omitempty"` // of a remark of the machine: what it must not remark again
+	Text   string  `json:"text"`
+	Origin *Origin `json:"origin,omitempty"`
 }
 
 // AboutExpiry is the remark that the hash of the controls has a time to live.
 const AboutExpiry = "expiry"
 
-// OrderedBody is what a person told the run to do.
+// OrderedBody is what a person told the run to do. An order that came from elsewhere and
+// was refused is told by it too: nothing followed from that.
 type OrderedBody struct {
-	Order  OrderKind `json:"order"`
-	Step   string    `json:"step,omitempty"`
-	By     string    `json:"by"`
-	Reason string    `json:"reason,omitempty"`
+	Order   OrderKind `json:"order"`
+	Step    string    `json:"step,omitempty"`
+	By      string    `json:"by"`
+	Reason  string    `json:"reason,omitempty"`
+	Refused string    `json:"refused,omitempty"`
+	Origin  *Origin   `json:"origin,omitempty"`
 }
 
 // Called says that a call was started, or how it ended.
@@ -349,6 +368,7 @@ type ConfirmedBody struct {
 	Answer   string         `json:"answer,omitempty"`
 	Modes    []runbook.Mode `json:"modes,omitempty"`
 	By       string         `json:"by,omitempty"` // empty when the default was taken
+	Origin   *Origin        `json:"origin,omitempty"`
 }
 
 // Recovered says that the exit held for its intervals.

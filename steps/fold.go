@@ -67,7 +67,7 @@ func newState(begun *Begun) (*State, error) {
 		plans:  map[Target]*Planned{},
 		guards: map[string]bool{}, guardGates: map[string]runbook.Gate{}, confirms: map[string]*ConfirmState{},
 		baselines: map[string]float64{}, drifts: map[string]*Drifted{}, putBack: map[string]bool{},
-		retries: map[Target]retry{}, tracks: map[string]*track{},
+		retries: map[Target]retry{}, tracks: map[string]*track{}, received: map[string]Receipt{},
 	}
 	for _, g := range doc.Guards {
 		s.guardGates[g.Name] = runbook.Gate{{g.Bound}}
@@ -83,12 +83,14 @@ func newState(begun *Begun) (*State, error) {
 // apply takes one record into the state.
 func (s *State) apply(record audit.Record, body any) error {
 	s.Seq, s.LastAt = record.Seq, record.At
+	s.receive(body)
 	if record.Emergency {
 		s.Broken = true
 	}
 	switch b := body.(type) {
 	case *Begun:
 		s.BegunAt, s.fence = record.At, b.Fence
+		s.walkers = append(s.walkers, b.User, b.RedisUser)
 	case *Resumed:
 		s.resumed(b)
 	case *StageBody:
@@ -149,6 +151,7 @@ func (s *State) apply(record audit.Record, body any) error {
 func (s *State) resumed(b *Resumed) {
 	s.Approve, s.resumedAt = b.Approve, s.LastAt
 	s.fence = max(s.fence, b.Fence)
+	s.walkers = append(s.walkers, b.User, b.RedisUser)
 	s.stopping = false
 	s.idle()
 	s.Begun.Through = ""
@@ -201,6 +204,11 @@ func (s *State) drifted(b *Drifted) {
 }
 
 func (s *State) held(b *Held) {
+	for _, cause := range b.Also {
+		one := *b
+		one.Cause, one.Also = cause, nil
+		s.held(&one)
+	}
 	if step, ok := strings.CutPrefix(b.Cause, causeUndone("")); ok {
 		s.Step(step).Undone = false
 	}
@@ -214,6 +222,10 @@ func (s *State) held(b *Held) {
 		s.stopping = true
 		s.idle()
 	}
+	s.setHold(b)
+}
+
+func (s *State) setHold(b *Held) {
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return h.Cause == b.Cause })
 	if !b.Lifted {
 		s.holds = append(s.holds, &HoldState{Held: *b, Since: s.LastAt})
@@ -233,6 +245,9 @@ func (s *State) skipped(b *Skipped) {
 }
 
 func (s *State) ordered(b *OrderedBody) {
+	if b.Refused != "" {
+		return
+	}
 	switch b.Order {
 	case OrderAbort:
 		s.aborting = b

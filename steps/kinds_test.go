@@ -23,7 +23,7 @@ func TestKindsAreDocumented(t *testing.T) {
 	documented := documentedKeys(string(page[strings.Index(string(page), "## Kinds"):]))
 	want := map[string][]string{
 		"target": jsonKeys(Target{}), "plan": append(jsonKeys(actions.Plan{}), "before_base64"), "covers": jsonKeys(Change{}),
-		"overrides": jsonKeys(Override{}), "gates": jsonKeys(GateSeen{}), "findings": jsonKeys(probes.Finding{}),
+		"overrides": jsonKeys(Override{}), "origin": jsonKeys(Origin{}), "gates": jsonKeys(GateSeen{}), "findings": jsonKeys(probes.Finding{}),
 		"answers": jsonKeys(probes.Answer{}), "ask": jsonKeys(probes.Ask{}), "readings": jsonKeys(probes.Reading{}),
 		"propagation": jsonKeys(probes.Propagation{}),
 		KindManual:    nil, KindTorn: {"offset", "length", "sha256"},

@@ -129,7 +129,7 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	}
 	b := m.c.Begun
 	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
-		Approve: b.Approve, Found: state.found()}
+		Approve: b.Approve, Found: state.found(), RedisUser: b.RedisUser}
 	if err := m.write(KindResumed, body, true); err != nil {
 		return err
 	}

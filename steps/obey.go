@@ -16,6 +16,10 @@ func (m *Machine) Order(o Order) error {
 		return &RefusedOrder{Sentence: fmt.Sprintf("the run is %s", m.state.Ending), Hint: "start a new run"}
 	}
 	o.Text = audit.Cut(strings.TrimSpace(o.Text), 4096)
+	return m.follow(o)
+}
+
+func (m *Machine) follow(o Order) error {
 	switch o.Kind {
 	case OrderApprove:
 		return m.approve(o)
@@ -24,7 +28,7 @@ func (m *Machine) Order(o Order) error {
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
-		return m.by(o, KindOrdered, &OrderedBody{Order: o.Kind, By: o.By, Reason: o.Text})
+		return m.stop(o)
 	case OrderSkip:
 		return m.skip(o)
 	case OrderTake:
@@ -51,7 +55,18 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can, Costs: m.state.costs(m.c.Clock.Now())}, true)
 }
 
-func (m *Machine) by(o Order, kind Kind, body any) error { return m.writeAs(o.By, kind, body, true) }
+func (m *Machine) by(o Order, kind Kind, body any) error {
+	setOrigin(body, o.Origin)
+	return m.writeAs(o.By, kind, body, true)
+}
+
+// stop ends the walk, or has it stop so that it can be resumed.
+func (m *Machine) stop(o Order) error {
+	if m.state.aborting != nil {
+		return &RefusedOrder{Sentence: "the run is being aborted already", Hint: "it ends when nothing adds load any more"}
+	}
+	return m.by(o, KindOrdered, &OrderedBody{Order: o.Kind, By: o.By, Reason: o.Text})
+}
 
 func held(o Order) string {
 	if o.Text == "" {
@@ -63,18 +78,6 @@ func held(o Order) string {
 // Question is what the walk waits for a person to say at this moment.
 func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now()) }
 
-// approve gives the approval that was named by its digest, if it is on offer now.
-func (m *Machine) approve(o Order) error {
-	q := m.Question()
-	for _, offer := range q.Offers {
-		if len(o.Digest) >= 8 && strings.HasPrefix(offer.Digest, o.Digest) {
-			return m.by(o, KindApproved, &Approved{Scope: offer.Scope, Digest: offer.Digest, Step: q.Step, By: o.By, How: "typed", Covers: offer.Covers})
-		}
-	}
-	return &RefusedOrder{Sentence: fmt.Sprintf("nothing with digest %q waits for an approval now", o.Digest),
-		Hint: "a plan is approved while its gate is green; at least 8 hex digits"}
-}
-
 // aPersonLifts reports whether a hold lifts by a person's word alone.
 func aPersonLifts(cause string) bool {
 	return cause == causePerson || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeFailing(""))
@@ -82,20 +85,23 @@ func aPersonLifts(cause string) bool {
 
 // release lifts what only a person can lift.
 func (m *Machine) release(o Order) error {
-	lifted := false
-	for _, h := range slices.Clone(m.state.holds) {
-		if !aPersonLifts(h.Cause) {
-			continue
+	var causes []string
+	for _, h := range m.state.holds {
+		if aPersonLifts(h.Cause) {
+			causes = append(causes, h.Cause)
 		}
-		if err := m.by(o, KindHeld, &Held{Cause: h.Cause, Lifted: true, By: o.By, Sentence: "released by " + o.By}); err != nil {
-			return err
-		}
-		lifted = true
 	}
-	if !lifted {
+	if len(causes) == 0 {
 		return &RefusedOrder{Sentence: "nothing is held by a person", Hint: "other holds lift when their cause has passed"}
 	}
-	return nil
+	return m.by(o, KindHeld, &Held{Cause: causes[0], Also: causes[1:], Lifted: true, By: o.By, Sentence: released(o)})
+}
+
+func released(o Order) string {
+	if o.Text == "" {
+		return "released by " + o.By
+	}
+	return "released by " + o.By + ": " + o.Text
 }
 
 func (m *Machine) skip(o Order) error {

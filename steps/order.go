@@ -1,6 +1,10 @@
 package steps
 
-import "time"
+import (
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+)
 
 // OrderKind is what a person can tell a run.
 type OrderKind string
@@ -29,9 +33,21 @@ type Order struct {
 	Step   string // skip, take, answer; the control for adopt and put-back
 	Text   string // the answer, the note or the reason
 	By     string
+	Origin *Origin // nil for what was typed where the walk runs
 }
 
-// RefusedOrder says why an order cannot be followed now. Nothing was recorded.
+// Origin is where an order came from that was not typed where the walk runs.
+type Origin struct {
+	ID       string    `json:"id"` // of the order, made by who sent it: the same one twice is one order
+	Host     string    `json:"host,omitempty"`
+	Sent     time.Time `json:"sent"`                // by the clock of Redis
+	WaitedMS int64     `json:"waited_ms,omitempty"` // from then until it was read
+	// Proof is how it is known who gave an approval: it was found where only this user may
+	// write. It is empty for what only lay in the inbox, where a name is what somebody said.
+	Proof actions.Proof `json:"proof,omitempty"`
+}
+
+// RefusedOrder says why an order cannot be followed now.
 type RefusedOrder struct{ Sentence, Hint string }
 
 func (e *RefusedOrder) Error() string { return e.Sentence }
@@ -44,6 +60,8 @@ type Question struct {
 	Else    string    // the answer that is taken when nobody answers
 	Until   time.Time // when Else is taken; zero when the question waits for its answer
 	Offers  []Offer   // the approvals that can be given now, narrowest first
+	Two     bool      // an approval that takes two persons
+	Given   []string  // the persons who have approved the plan already
 	Planned *Planned  // the plan that waits, for an approval
 }
 

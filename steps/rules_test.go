@@ -27,7 +27,8 @@ import (
 //	redis down|up|lost|unanswered|refused|full|has-room|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
-//	order KIND [STEP] [TEXT...]                             what a person says; approve takes plan, ladder or stage
+//	order KIND [STEP] [TEXT...] [by=WHO]                    what a person says; approve takes plan, ladder or stage
+//	      id=ID [proof=acl|claimed] [waited=D]              from elsewhere
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
 //	show question|blocking|costs|controls|commander|holds|overrides
@@ -89,7 +90,7 @@ func (w *walker) command(d *datadriven.TestData) error {
 	case "walk":
 		return w.walkFor(words)
 	case "order":
-		return w.order(words)
+		return w.order(words, options)
 	case "call":
 		return w.finishCall(words[0], words[1] == "ok", "exit status 1")
 	case "kill":
@@ -245,8 +246,11 @@ func (w *walker) walkFor(words []string) error {
 }
 
 // order gives an order; approve takes the scope of an offer in the place of its digest.
-func (w *walker) order(words []string) error {
+func (w *walker) order(words []string, options map[string]string) error {
 	o := Order{Kind: OrderKind(words[0]), By: "ben"}
+	if by, ok := options["by"]; ok {
+		o.By = by
+	}
 	rest := words[1:]
 	switch o.Kind {
 	case OrderApprove:
@@ -254,6 +258,11 @@ func (w *walker) order(words []string) error {
 		for _, offer := range w.machine.Question().Offers {
 			if string(offer.Scope) == rest[0] {
 				o.Digest = offer.Digest[:8]
+			}
+		}
+		for _, p := range w.machine.State().plans { // one that does not wait yet
+			if o.Digest == string(ScopePlan) {
+				o.Digest = p.Digest[:8]
 			}
 		}
 		rest = rest[1:]
@@ -265,12 +274,37 @@ func (w *walker) order(words []string) error {
 		o.Step, rest = rest[0], rest[1:]
 	}
 	o.Text = strings.Join(rest, " ")
+	if id, ok := options["id"]; ok {
+		return w.receive(o, id, options)
+	}
 	err := w.machine.Order(o)
 	if refused, ok := err.(*RefusedOrder); ok {
 		fmt.Fprintf(&w.out, "refused: %s (%s)\n", refused.Sentence, refused.Hint)
 		return nil
 	}
 	return err
+}
+
+// receive gives an order from elsewhere and tells its receipt.
+func (w *walker) receive(o Order, id string, options map[string]string) error {
+	o.Origin = &Origin{ID: id, Host: "ops-9", Sent: w.clock.now, Proof: actions.Proof(options["proof"])}
+	if waited, ok := options["waited"]; ok {
+		o.Origin.WaitedMS = duration(waited).Milliseconds()
+	}
+	before := len(w.journal.records)
+	receipt, err := w.machine.Receive(o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&w.out, "%d more records, receipt of record %d", len(w.journal.records)-before, receipt.Seq)
+	if receipt.Again {
+		fmt.Fprint(&w.out, ", again")
+	}
+	if receipt.Refused != "" {
+		fmt.Fprintf(&w.out, ": refused: %s (%s)", receipt.Refused, receipt.Hint)
+	}
+	fmt.Fprintln(&w.out)
+	return nil
 }
 
 func (w *walker) show(what string) error {

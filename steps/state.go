@@ -43,10 +43,12 @@ type State struct {
 	stopping   bool     // after idling the walk stops, to be resumed
 	drifts     map[string]*Drifted
 	putBack    map[string]bool
-	expires    time.Duration // time to live of the hash of the controls at the latest poll, 0 for none
-	warned     bool          // a person was told of that
-	lost       []string      // controls of this run that Redis had lost at the latest poll
-	fence      int64         // the highest that this run has flipped with, or begun with
+	expires    time.Duration      // time to live of the hash of the controls at the latest poll, 0 for none
+	warned     bool               // a person was told of that
+	walkers    []string           // names of who started and resumed the run, here and in Redis
+	received   map[string]Receipt // what became of the orders from elsewhere, by their ids
+	lost       []string           // controls of this run that Redis had lost at the latest poll
+	fence      int64              // the highest that this run has flipped with, or begun with
 	retries    map[Target]retry
 	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
 	refusing   retry // Redis refused to write anything; the zero retry once it has written

@@ -225,7 +225,11 @@ func (w *walker) line(r audit.Record, body any) string {
 	case *Noted:
 		return "noted: " + b.Text + by(b.By)
 	case *OrderedBody:
-		return strings.TrimSpace(fmt.Sprintf("ordered %s %s%s", b.Order, b.Step, by(b.By)))
+		refused := ""
+		if b.Refused != "" {
+			refused = ", refused"
+		}
+		return strings.TrimSpace(fmt.Sprintf("ordered %s %s%s%s", b.Order, b.Step, by(b.By), refused))
 	case *Called:
 		return calledLine(b)
 	case *ConfirmedBody:
