@@ -40,10 +40,13 @@ func (n *next) undo(step *runbook.Step) Move {
 	if st.UndoCall && n.s.callOf(step.Name, true, false) == nil {
 		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
 	}
-	flip := st.Undoing
-	if flip == nil {
-		return nil
+	if st.Undoing == nil || st.Ordered && st.Undoing.Plan.Direction == runbook.Protecting {
+		return nil // what lifts a protection on a person's word waits for the exit
 	}
+	return n.undoFlip(step, st.Undoing)
+}
+
+func (n *next) undoFlip(step *runbook.Step, flip *FlipState) Move {
 	c := n.doc.Control(flip.Plan.Control)
 	return n.brake(c, Target{Step: step.Name, Purpose: PurposeUndo, Control: c.Name}, flip.Plan.Before)
 }

@@ -258,5 +258,7 @@ func (s *State) ordered(b *OrderedBody) {
 	case OrderTake:
 		st := s.Step(b.Step)
 		st.Phase, st.Skipped, st.Judged, st.Blind, st.Taken = StepEntered, false, true, false, true
+	case OrderUndo:
+		s.undoOrdered(b)
 	}
 }

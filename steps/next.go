@@ -25,7 +25,7 @@ func Next(s *State, now time.Time) Move {
 	n := &next{s: s, doc: s.Doc, now: now}
 	return n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
 		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.poll, n.stopped, n.release)
+		n.poll, n.stopped, n.orderedLifts, n.release)
 }
 
 // lookAt works out what a state waits for. That a poll is due at this moment is left
@@ -34,7 +34,7 @@ func lookAt(s *State, now time.Time) (n *next, waits bool) {
 	n = &next{s: s, doc: s.Doc, now: now}
 	_, waits = n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
 		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.stopped, n.release).(Wait)
+		n.stopped, n.orderedLifts, n.release).(Wait)
 	return n, waits
 }
 

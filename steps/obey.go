@@ -29,6 +29,8 @@ func (m *Machine) follow(o Order) error {
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
 		return m.stop(o)
+	case OrderUndo:
+		return m.undo(o)
 	case OrderSkip:
 		return m.skip(o)
 	case OrderTake:

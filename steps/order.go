@@ -23,6 +23,7 @@ const (
 	OrderNote      OrderKind = "note"
 	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
 	OrderPutBack   OrderKind = "put-back" // write a drifted value back
+	OrderUndo      OrderKind = "undo"     // put back what a step has flipped
 	OrderInterrupt OrderKind = "interrupt"
 )
 
@@ -30,7 +31,7 @@ const (
 type Order struct {
 	Kind   OrderKind
 	Digest string // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
-	Step   string // skip, take, answer; the control for adopt and put-back
+	Step   string // skip, take, answer, undo; the control for adopt, put-back and undo
 	Text   string // the answer, the note or the reason
 	By     string
 	Origin *Origin // nil for what was typed where the walk runs

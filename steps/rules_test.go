@@ -270,7 +270,7 @@ func (w *walker) order(words []string, options map[string]string) error {
 			o.By = rest[0]
 			rest = rest[1:]
 		}
-	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack:
+	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo:
 		o.Step, rest = rest[0], rest[1:]
 	}
 	o.Text = strings.Join(rest, " ")

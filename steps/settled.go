@@ -175,7 +175,7 @@ func (s *State) afterFlip(flip *FlipState) {
 			st.Undoing.Undone = true
 			st.Undoing = nil
 		}
-		st.Awaiting, st.Undone = nil, true
+		st.Awaiting, st.Undone, st.Ordered = nil, !st.Ordered, false
 	case PurposeHarder:
 		st.Harder = true
 	case PurposeIdle:

@@ -97,6 +97,7 @@ type StepState struct {
 	Failures  int        // of its releases, since a person last looked
 	UndoneFor string     // why it has to be put back, or was
 	Undone    bool       // was put back, and the hold that follows is not written yet
+	Ordered   bool       // it is a person who wants it put back
 	Instead   bool       // its else was started because Redis could not be reached
 	Acted     *FlipState // stands for a call that ended well: its expectation is judged from then
 	Taken     bool       // a person took it although it was skipped
