@@ -25,6 +25,7 @@ type Document struct {
 
 	recoverWithinAt Position
 	unsupported     []Problem
+	twoPersons      []Problem
 }
 
 // Figure is a measured number of this service.

@@ -35,7 +35,7 @@ func TestDocuments(t *testing.T) {
 				fmt.Fprintf(&out, "%d:%d %s: %s; waived: %s\n", f.Pos.Line, f.Pos.Column, f.Rule, f.Message, f.Waived)
 			}
 		case "unsupported":
-			for _, p := range d.Unsupported() {
+			for _, p := range append(d.Unsupported(), d.TwoPersons()...) {
 				fmt.Fprintln(&out, p.Error())
 			}
 		}

@@ -77,13 +77,16 @@ func (d *decoder) approvalWord(n *node, fallback Approval) Approval {
 	allowed := []string{string(ApprovalNone), string(ApprovalOne), string(ApprovalTwo)}
 	word := Approval(d.oneOf(n, "approval", text, string(fallback), allowed))
 	if word == ApprovalTwo {
-		d.doc.unsupported = append(d.doc.unsupported, Problem{File: d.file, Pos: n.pos,
-			Message: "approval by two persons cannot be walked yet", Hint: "write approval: one"})
+		d.doc.twoPersons = append(d.doc.twoPersons, Problem{File: d.file, Pos: n.pos,
+			Message: "an approval by two persons cannot be given where nobody else reaches the run", Hint: "write approval: one for a rehearsal"})
 	}
 	return word
 }
 
-// Unsupported lists what the file asks for and a walk cannot do: approvals by two
-// persons and second sources of a probe. Such a document is valid and can be
-// linted; a walk refuses it.
+// TwoPersons lists where the file asks for approvals by two persons: what is walked where
+// no second person can reach it, as on the embedded lab, refuses them.
+func (d *Document) TwoPersons() []Problem { return slices.Clone(d.twoPersons) }
+
+// Unsupported lists what the file asks for and a walk cannot do: second sources of a
+// probe. Such a document is valid and can be linted; a walk refuses it.
 func (d *Document) Unsupported() []Problem { return slices.Clone(d.unsupported) }

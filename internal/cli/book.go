@@ -101,3 +101,11 @@ func walkable(doc *runbook.Document) error {
 	}
 	return nil
 }
+
+// rehearsable refuses what nobody could walk on the lab of this process.
+func rehearsable(doc *runbook.Document) error {
+	if problems := runbook.Problems(append(doc.Unsupported(), doc.TwoPersons()...)); len(problems) > 0 {
+		return problems
+	}
+	return nil
+}

@@ -54,7 +54,7 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	if err != nil {
 		return err
 	}
-	if err := walkable(doc); err != nil {
+	if err := rehearsable(doc); err != nil {
 		return err
 	}
 	attended := p.terminal() != nil

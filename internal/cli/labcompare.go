@@ -59,7 +59,7 @@ func (p *program) labCompare(ctx context.Context, asked comparing) error {
 	if err != nil {
 		return err
 	}
-	if err := walkable(doc); err != nil {
+	if err := rehearsable(doc); err != nil {
 		return err
 	}
 	if asked.plot != "" {
