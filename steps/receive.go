@@ -12,6 +12,8 @@ type Receipt struct {
 	Refused string // why it was not followed, "" when it was
 	Hint    string
 	Again   bool // it had been received before, and this is what became of it then
+	// Blocking is what blocks the next release now, as State.Blocking says it.
+	Blocking string
 }
 
 // lateAfter is how long an order may have waited before what it meant may be over. A
@@ -21,6 +23,14 @@ const lateAfter = 15 * time.Second
 // Receive follows an order from elsewhere, or refuses it. Either way it becomes one record,
 // which is on disk when this returns. The same order twice is one.
 func (m *Machine) Receive(o Order) (Receipt, error) {
+	receipt, err := m.receive(o)
+	if err == nil {
+		receipt.Blocking = m.state.Blocking(m.c.Clock.Now())
+	}
+	return receipt, err
+}
+
+func (m *Machine) receive(o Order) (Receipt, error) {
 	if known, ok := m.state.received[o.Origin.ID]; ok {
 		known.Again = true
 		return known, nil

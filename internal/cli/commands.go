@@ -26,6 +26,7 @@ var spokenWords = []spoken{
 	{"release", "[REASON]", "lift what a person held", steps.OrderRelease, false},
 	{"abort", "[REASON]", "end the walk; protections stay, what adds load is idled", steps.OrderAbort, true},
 	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
+	{"undo", "STEP [REASON]", "put back what a step, or a control's step, flipped last", steps.OrderUndo, false},
 	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
 	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
 	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},
@@ -60,6 +61,10 @@ func parseSpoken(line string) (order steps.Order, ok bool, err error) {
 		step, reason, _ := strings.Cut(rest, " ")
 		order.Step = step
 		order.Text, err = needed(strings.TrimSpace(reason), s)
+	case "STEP [REASON]":
+		step, reason, _ := strings.Cut(rest, " ")
+		order.Text = strings.TrimSpace(reason)
+		order.Step, err = oneWord(step, s)
 	default:
 		order.Step, err = oneWord(rest, s)
 	}

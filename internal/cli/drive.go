@@ -14,6 +14,7 @@ import (
 type machine interface {
 	Step(ctx context.Context) (steps.Move, error)
 	Order(order steps.Order) error
+	Receive(order steps.Order) (steps.Receipt, error)
 	Called(done steps.CallDone) error
 	HoldFor(cause, sentence string) error
 	State() *steps.State
@@ -30,12 +31,14 @@ type driver struct {
 	say      io.Writer // for the person, beside the records
 	actor    string
 	resume   string                       // the command that goes on with this run
+	answers  func(answered)               // tells who gave an order elsewhere what became of it
 	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
 	lingers  func(answering bool)         // slows a rehearsal down for a person; may be nil
 	asked    asked
 	listed   string // the step whose question was shown in full
 	blocking string // what blocked the next release when the machine last waited
 	stopped  bool   // an interruption was handed over
+	junk     junk   // what lay in the inbox and was no order
 }
 
 // longestHold is how long a walk without a terminal stays on one hold.
@@ -173,6 +176,10 @@ func (d *driver) deliver() error {
 		case interruption:
 			d.stopped = true
 			err = d.order(steps.Order{Kind: steps.OrderInterrupt, Text: m.signal})
+		case steps.Order:
+			err = d.receive(m)
+		case unreadable:
+			err = d.refuseUnreadable(m)
 		case terminalGone:
 			d.person, d.asked = nil, asked{}
 		}

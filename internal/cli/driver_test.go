@@ -63,6 +63,15 @@ func (m *scripted) Order(o steps.Order) error {
 	return nil
 }
 
+func (m *scripted) Receive(o steps.Order) (steps.Receipt, error) {
+	err := m.Order(o)
+	var refused *steps.RefusedOrder
+	if errors.As(err, &refused) {
+		return steps.Receipt{Seq: uint64(len(m.orders)), Refused: refused.Sentence, Hint: refused.Hint}, nil
+	}
+	return steps.Receipt{Seq: uint64(len(m.orders))}, err
+}
+
 func (m *scripted) Called(d steps.CallDone) error {
 	defer m.touch()()
 	m.calls = append(m.calls, d)

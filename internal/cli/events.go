@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
@@ -79,7 +80,7 @@ func (t *transcript) personEvent(body any) (event, bool) {
 	case *steps.Skipped:
 		return event{where: t.at(b.Step), text: skippedText(b)}, true
 	case *steps.Noted:
-		return event{where: t.here(), text: "note" + by(b.By) + ": " + b.Text}, true
+		return event{where: t.here(), text: "note" + by(b.By) + from(b.Origin) + ": " + b.Text}, true
 	case *steps.OrderedBody:
 		return event{where: t.at(b.Step), text: orderedText(b)}, true
 	case *steps.Called:
@@ -95,6 +96,21 @@ func by(who string) string {
 		return ""
 	}
 	return " by " + who
+}
+
+// from says where an order came from that was not typed here, and how that is known.
+func from(o *steps.Origin) string {
+	if o == nil {
+		return ""
+	}
+	text := also(" from ", o.Host)
+	switch o.Proof {
+	case actions.ProofACL:
+		text += " (redis proves the name)"
+	case actions.ProofClaimed:
+		text += " (the name is claimed)"
+	}
+	return text
 }
 
 // also adds a part to a sentence when there is one.
@@ -199,7 +215,7 @@ func approvedBy(b *steps.Approved) string {
 	if b.How == string(steps.Auto) {
 		return "as its gate is green"
 	}
-	return b.How + by(b.By)
+	return b.How + by(b.By) + from(b.Origin)
 }
 
 func intendedText(b *steps.Intended) string {
@@ -278,13 +294,13 @@ func heldText(b *steps.Held) string {
 	if strings.HasPrefix(b.Sentence, "held"+who) {
 		who = ""
 	}
-	return "HOLD" + who + ": " + b.Sentence
+	return "HOLD" + who + from(b.Origin) + ": " + b.Sentence
 }
 
 // heldFor says who lifts a hold, or, where it lifts itself, what it was for.
 func heldFor(b *steps.Held) string {
 	if b.By != "" {
-		return by(b.By)
+		return by(b.By) + from(b.Origin)
 	}
 	return " (" + b.Cause + ")"
 }
@@ -302,7 +318,7 @@ func heldRows(can, costs string) []string {
 }
 
 func skippedText(b *steps.Skipped) string {
-	text := "skipped" + by(b.By) + ": " + b.Reason
+	text := "skipped" + by(b.By) + from(b.Origin) + ": " + b.Reason
 	if len(b.Findings) > 0 {
 		text += "; " + findingsText(b.Findings, nil)
 	}
@@ -310,7 +326,8 @@ func skippedText(b *steps.Skipped) string {
 }
 
 func orderedText(b *steps.OrderedBody) string {
-	return "ordered " + string(b.Order) + by(b.By) + also(": ", b.Reason)
+	text := "ordered " + string(b.Order) + by(b.By) + from(b.Origin) + also(": ", b.Reason)
+	return text + also("; refused: ", b.Refused)
 }
 
 func calledText(b *steps.Called) string {
@@ -337,7 +354,7 @@ func confirmedText(b *steps.ConfirmedBody) string {
 	case b.By == "":
 		return fmt.Sprintf("nobody answered, taken: %q", b.Answer)
 	}
-	return fmt.Sprintf("answered by %s: %q", b.By, b.Answer)
+	return fmt.Sprintf("answered by %s%s: %q", b.By, from(b.Origin), b.Answer)
 }
 
 func recoveredText(b *steps.Recovered) string {

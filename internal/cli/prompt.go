@@ -23,7 +23,7 @@ const remind = time.Minute
 // questionKey tells questions apart: the same words for another plan are another
 // question.
 func questionKey(q steps.Question) string {
-	key := q.Step + "\x00" + q.Asks
+	key := q.Step + "\x00" + q.Asks + strings.Join(q.Given, "\x00")
 	for _, offer := range q.Offers {
 		key += "\x00" + offer.Word + "\x00" + offer.Digest
 	}

@@ -29,9 +29,6 @@ type seat struct {
 	stopped chan struct{}
 }
 
-// patience is how long a person waits for a line: far longer than it takes.
-const patience = 2 * time.Minute
-
 // sitDown starts rewarm on a new terminal, which controls it as a shell's does.
 func sitDown(t *testing.T, args ...string) *seat {
 	t.Helper()

@@ -43,7 +43,7 @@ func (d *driver) approvalRows(q steps.Question, full bool) []string {
 	for _, offer := range q.Offers {
 		longest = max(longest, len(offer.Word))
 	}
-	rows := costRows(d.machine.State(), d.clock.Now())
+	rows := append(costRows(d.machine.State(), d.clock.Now()), personRows(d.machine.State().Begun.Run, q)...)
 	for _, offer := range q.Offers {
 		rows = append(rows, fmt.Sprintf("%-*s  %s", longest, offer.Word, offerText(q, offer, full)))
 		if len(offer.Covers) > 1 && full {
@@ -53,6 +53,19 @@ func (d *driver) approvalRows(q steps.Question, full bool) []string {
 		}
 	}
 	return append(rows, otherWords(q))
+}
+
+// personRows says of an approval by two persons who is still needed, and what they type.
+func personRows(run string, q steps.Question) []string {
+	if !q.Two {
+		return nil
+	}
+	row := "takes two persons"
+	if len(q.Given) > 0 {
+		row += "; approved by " + strings.Join(q.Given, ", ")
+	}
+	row += fmt.Sprintf("; elsewhere, under a redis user of their own: rewarm approve %s %s", run, short(q.Offers[0].Digest))
+	return []string{row}
 }
 
 // otherWords are those that can be typed instead of what a question asks for.

@@ -50,6 +50,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(), p.diagnoseCommand(),
 		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.labCommand(), p.auditCommand(), p.versionCommand(),
 	)
+	root.AddCommand(p.orderCommands()...)
 	return root
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"os"
@@ -10,9 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// patience is how long a person waits for a line: far longer than it takes.
+const patience = time.Minute
 
 // TestMain lets this test binary be rewarm: scripts and tests with terminals and
 // signals run it as a process of its own.
@@ -32,11 +37,16 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			bundled, err := filepath.Abs(filepath.Join("..", "..", "templates", "runbooks", "hot-key-collapse.yaml"))
 			env.Setenv("BUNDLED", bundled)
+			short, err2 := filepath.Abs(filepath.Join("testdata", "books", "short.yaml"))
+			env.Setenv("SHORT", short)
+			err = errors.Join(err, err2)
 			env.Setenv("ESC", "\x1b[2J\u009b31m\u202ex")
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await":   scriptAwait,
 			"code":    scriptCode,
+			"lab":     scriptLab,
 			"plain":   scriptPlain,
 			"redis":   scriptRedis,
 			"replace": scriptReplace,
@@ -61,6 +71,43 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scriptLab starts the lab on real ports and puts its addresses into PROMETHEUS and REDIS.
+func scriptLab(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := exec.Command("rewarm", append([]string{"lab", "serve"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	ts.Check(err)
+	for _, word := range strings.Fields(line) {
+		if name, url, ok := strings.Cut(word, "="); ok {
+			ts.Setenv(strings.ToUpper(name), url)
+		}
+	}
+}
+
+// scriptAwait waits until a file that a program writes has a line that matches:
+// await FILE REGEXP
+func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE REGEXP")
+	}
+	want := regexp.MustCompile("(?m)" + args[1])
+	for deadline := time.Now().Add(patience); ; <-time.After(20 * time.Millisecond) {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		switch {
+		case err == nil && want.Match(text):
+			return
+		case time.Now().After(deadline):
+			ts.Fatalf("%s does not get %q:\n%s", args[0], args[1], text)
+		}
 	}
 }
 

@@ -158,6 +158,7 @@ func (w *walk) replayed(record audit.Record) {
 // ready builds what stands between the machine and the world.
 func (w *walk) ready(begun steps.Begun) {
 	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: func(head audit.Head) { w.signed = &head }}
+	begun.RedisUser = w.on.store.User()
 	w.machine = steps.New(steps.Config{
 		Doc: w.doc, Journal: w.journal, Prober: w.on.prober, Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
 		Begun:    begun,
@@ -300,7 +301,7 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		go person.listen(w.mail.post)
 	}
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run)}
+		resume: w.p.command("resume", w.folder.run), answers: w.hearOrders()}
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
 	stopped, err := awaitStop(done, signals, keys)

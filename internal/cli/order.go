@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/steps"
+)
+
+const orderLong = `
+
+The order goes through Redis to the process that walks RUN, wherever that is, and becomes
+one record there. This command waits for the answer and prints it: exit code 0 when it was
+followed, 1 when it was refused or not sent, 3 when nobody has answered.
+
+RUN is found by its log on this machine. Where it is walked elsewhere, give --service and
+--redis; then RUN may be last, for the run that commands the service now.`
+
+// orderCommands are the words that can be typed where a run is walked, as commands that
+// can be given anywhere.
+func (p *program) orderCommands() []*cobra.Command {
+	approve := p.orderCommand(wordApprove+" RUN DIGEST", "Approve what waits by its digest, at least 8 hex digits", approveArgs)
+	approve.Long += `
+
+The approval is also put where only your own user of Redis may write: that proves to a run
+who approves, where it asks for a second person. Without a user it is a claim.`
+	commands := []*cobra.Command{approve}
+	for _, s := range spokenWords {
+		short := strings.ToUpper(s.means[:1]) + s.means[1:]
+		commands = append(commands, p.orderCommand(strings.TrimSpace(s.word+" RUN "+s.remoteForm()), short, s.args))
+	}
+	return commands
+}
+
+// remoteForm is what follows the run. An answer from elsewhere names its question.
+func (s spoken) remoteForm() string {
+	if s.kind == steps.OrderAnswer {
+		return "STEP TEXT"
+	}
+	return s.form
+}
+
+// args reads what follows the run as the word does where a person types it.
+func (s spoken) args(words []string) (steps.Order, error) {
+	text := strings.Join(words, " ")
+	if s.kind == steps.OrderAnswer {
+		step, answer, _ := strings.Cut(text, " ")
+		if answer == "" {
+			return steps.Order{}, errors.New("the answer is missing")
+		}
+		return steps.Order{Kind: s.kind, Step: step, Text: answer}, nil
+	}
+	order, _, err := parseSpoken(s.word + " " + text)
+	return order, err
+}
+
+func approveArgs(words []string) (steps.Order, error) {
+	if len(words) != 1 || len(words[0]) < shortDigest || strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") != "" {
+		return steps.Order{}, errors.New("an approval names a digest of at least 8 hex digits")
+	}
+	return steps.Order{Kind: steps.OrderApprove, Digest: strings.ToLower(words[0])}, nil
+}
+
+func (p *program) orderCommand(use, short string, read func([]string) (steps.Order, error)) *cobra.Command {
+	var service string
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: short + "." + orderLong,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("no run is given"), "write: rewarm "+use)
+			}
+			order, err := read(args[1:])
+			if err != nil {
+				return usage(err, "write: rewarm "+use)
+			}
+			return p.order(cmd.Context(), args[0], service, order)
+		},
+	}
+	cmd.Flags().StringVar(&service, "service", "", "`NAME` of the service, for a run that is walked elsewhere")
+	return cmd
+}
+
+// result is how an order ended, as `--output json` prints it.
+type result struct {
+	Run     string          `json:"run"`
+	Order   steps.OrderKind `json:"order"`
+	Outcome outcome         `json:"outcome"`
+	answered
+}
+
+// outcome is what is known of an order.
+type outcome string
+
+const (
+	orderDone     outcome = "done"
+	orderRefused  outcome = "refused"
+	orderRecalled outcome = "taken back" // nobody had read it, and nobody will
+	orderUnknown  outcome = "unknown"
+)
+
+func (p *program) order(ctx context.Context, name, service string, o steps.Order) error {
+	to, err := p.addressee(ctx, name, service)
+	if err != nil {
+		return err
+	}
+	if err := to.walked(ctx); err != nil {
+		return err
+	}
+	l, err := newLetter(p.where.random, to.run, o, p.sender(to.store), p.where.host)
+	if err != nil {
+		return usage(err, "leave it out")
+	}
+	r, err := p.deliver(ctx, to, l)
+	if err != nil {
+		return err
+	}
+	return p.tellResult(r)
+}
+
+// sender is the name under which an order is given: that of the user of Redis, else that
+// of the account on this machine, as far as it fits into a key.
+func (p *program) sender(store *actions.Store) string {
+	if user := store.User(); user != "" {
+		return user
+	}
+	fits := func(r rune) rune {
+		if actions.CheckUser(string(r)) != nil {
+			return '-'
+		}
+		return r
+	}
+	name := strings.Map(fits, p.where.user)
+	return name[:min(len(name), 64)]
+}
+
+// deliver sends an order and waits for its answer.
+func (p *program) deliver(ctx context.Context, to addressee, l letter) (result, error) {
+	r := result{Run: to.run, Order: l.Order, answered: answered{ID: l.ID}}
+	body, err := json.Marshal(l)
+	if err != nil {
+		return r, err
+	}
+	after, err := to.store.LastAnswer(ctx, to.run)
+	if err != nil {
+		return r, notSent(err)
+	}
+	if l.Order == steps.OrderApprove {
+		if err := to.store.SendAs(ctx, l.By, string(body)); err != nil {
+			return r, notSent(err)
+		}
+	}
+	entry, err := to.store.Send(ctx, to.run, string(body))
+	if err != nil && !mayHaveArrived(err) {
+		return r, notSent(err)
+	}
+	a, came := p.awaitAnswer(ctx, to, l.ID, after)
+	switch {
+	case came && a.Refused != "":
+		r.answered, r.Outcome = a, orderRefused
+	case came:
+		r.answered, r.Outcome = a, orderDone
+	case p.recalled(ctx, to, entry):
+		r.Outcome = orderRecalled
+	default:
+		r.Outcome = orderUnknown
+	}
+	return r, nil
+}
+
+// mayHaveArrived reports whether a failure leaves open if Redis has the order.
+func mayHaveArrived(err error) bool {
+	var failure *actions.Failure
+	return errors.As(err, &failure) && failure.Cause == actions.NoAnswer
+}
+
+// An answer comes well within a second; a walk that waits for servers that hang needs longer.
+const (
+	answerPatience = 5 * time.Second
+	answerEvery    = 50 * time.Millisecond
+)
+
+func (p *program) awaitAnswer(ctx context.Context, to addressee, id, after string) (answered, bool) {
+	for until := p.clock.Now().Add(answerPatience); p.clock.Now().Before(until); {
+		lines, last, err := to.store.Answers(ctx, to.run, after)
+		if err == nil {
+			after = last
+		}
+		for _, line := range lines {
+			var a answered
+			if json.Unmarshal([]byte(line), &a) == nil && a.ID == id {
+				return a, true
+			}
+		}
+		if p.clock.Wait(ctx, p.clock.Now().Add(answerEvery)) != nil {
+			break
+		}
+	}
+	return answered{}, false
+}
+
+// recalled takes back an order that nobody has read.
+func (p *program) recalled(ctx context.Context, to addressee, entry string) bool {
+	if entry == "" {
+		return false
+	}
+	gone, err := to.store.Recall(ctx, to.run, entry)
+	return err == nil && gone
+}
+
+func (p *program) tellResult(r result) error {
+	if p.settings.json() {
+		if err := json.NewEncoder(p.out).Encode(r); err != nil {
+			return err
+		}
+	}
+	switch r.Outcome {
+	case orderDone:
+		if !p.settings.json() {
+			fmt.Fprint(p.out, r.text())
+		}
+		return nil
+	case orderRefused:
+		return fail(exitError, fmt.Errorf("%s refused%s: %s", r.Order, inRecord(r.Seq), r.Refused), r.Hint)
+	case orderRecalled:
+		return fail(exitHeld, fmt.Errorf("run %s has not read it within %s; it was taken back, nothing was done", r.Run, answerPatience),
+			"its process hangs or sleeps: see rewarm status "+r.Run+", and type it where the run is walked")
+	}
+	return fail(exitHeld, fmt.Errorf("no answer within %s: it is not known whether run %s has followed it", answerPatience, r.Run),
+		"see rewarm status "+r.Run+"; where it is read later than 15 s from now it is refused, unless it is a hold or a note")
+}
+
+func (r result) text() string {
+	text := fmt.Sprintf("%s: done%s of run %s\n", r.Order, inRecord(r.Seq), r.Run)
+	if r.Again {
+		text = fmt.Sprintf("%s: done before%s of run %s\n", r.Order, inRecord(r.Seq), r.Run)
+	}
+	if r.Blocking != "" {
+		text += "now: " + oneLine(r.Blocking) + "\n"
+	}
+	return text
+}
+
+func inRecord(seq uint64) string {
+	if seq == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", record %d", seq)
+}
