@@ -154,23 +154,36 @@ func (m *model) startPrewarm(tokens int) {
 	started := 0
 	for j := range groupsOf(m.orders.depth) {
 		for _, c := range m.cells {
-			g := c.groups[j]
-			k := min(n-started, m.unfetched(g))
-			if k <= 0 {
-				continue
-			}
-			m.origin.enter(m.tick, batch{kind: prewarm, of: g.place, n: k})
-			g.fetching += k
-			started += k
+			started += m.prewarm(c.groups[j], n-started)
 		}
 	}
+	started += m.prewarmShadowed(n - started)
 	m.sources[warming] += started
 	m.origin.catalog.attempts += started
 	m.origin.knockMore(started)
 }
 
+// prewarm fetches up to n cold keys of a group, and says how many.
+func (m *model) prewarm(g *group, n int) int {
+	if n = min(n, m.unfetched(g)); n <= 0 {
+		return 0
+	}
+	m.origin.enter(m.tick, batch{kind: prewarm, of: g.place, n: n})
+	g.fetching += n
+	return n
+}
+
 // unfetched are the keys to warm that neither prewarm nor a leader is fetching.
 func (m *model) unfetched(g *group) int {
-	wanting := m.wanting(g)
+	wanting := m.worthPrewarming(g)
 	return wanting - g.fetching - distinct(wanting, g.coldLeaders)
+}
+
+// worthPrewarming are the keys that some process misses and prewarm can help: what
+// it writes in a replacement has the replacement's format, readable or not.
+func (m *model) worthPrewarming(g *group) int {
+	if g.next {
+		return g.cold()
+	}
+	return m.wanting(g)
 }

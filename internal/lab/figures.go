@@ -23,7 +23,7 @@ func (l *Lab) Figures() Figures {
 		Fresh: m.outcomes[fresh], DeclaredStale: m.outcomes[declaredStale], Rejected: m.outcomes[rejected], Errors: m.outcomes[failed],
 		Attempts: m.origin.catalog.attempts, Completed: m.origin.catalog.completed, QueueAge: toSeconds(m.origin.waited(m.tick)),
 	}
-	for _, c := range m.cells {
+	for _, c := range m.cells[:cellCount] {
 		f.Hits += c.hits
 		f.Lookups += c.hits + c.ahead + c.misses + c.stales + c.failures
 	}

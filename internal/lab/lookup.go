@@ -7,8 +7,10 @@ import "math"
 func (m *model) lookUp() {
 	m.addRetryTokens()
 	arrivals := m.reads.deal()
-	for i, c := range m.cells {
+	for _, c := range m.cells {
 		m.beginTick(c)
+	}
+	for i, c := range m.cells[:cellCount] {
 		for j, g := range c.groups {
 			n := arrivals[i][j]
 			m.arrived += n
@@ -17,6 +19,9 @@ func (m *model) lookUp() {
 			n = m.admitLaunch(g, n)
 			routed := g.routedPart.split(n, m.orders.routed[i]*m.orders.region)
 			m.turnAway(g, n-routed)
+			if m.migration != nil && m.migration.home == i && !g.unknown() {
+				routed -= m.migration.lookUp(m, j, routed)
+			}
 			anew, missing := m.dueRetries(g, routed)
 			m.lookUpGroup(c, g, routed+anew, missing)
 		}
@@ -189,7 +194,7 @@ func (m *model) grantLeaders() {
 }
 
 // leaderSlots is how many refreshes each cell may start.
-func (m *model) leaderSlots() (slots [cellCount]int) {
+func (m *model) leaderSlots() (slots [cellCount + 1]int) {
 	total := 0
 	for i, c := range m.cells {
 		slots[i] = min(c.wanted(), max(0, int(m.orders.perCell)-c.leaders))

@@ -18,6 +18,7 @@ func newPage(m *model, overrides func() []controls.Override) *page {
 	p.attempts(m)
 	p.originState(m)
 	p.staleness(m)
+	p.migration(m)
 	p.fleet(m)
 	p.overrides(m, overrides)
 	return p
@@ -70,7 +71,7 @@ func (p *page) cells(m *model) {
 		evicted.add(func() float64 { return 0 }, "cell", c.name)
 		connections.add(func() float64 { return float64(len(m.fleet.delays)) }, "cell", c.name)
 		keys.add(func() float64 { return ratio(c.warmKeys(), c.keys()) }, "cell", c.name)
-		reads.add(func() float64 { return m.readCoverage(i) }, "cell", c.name)
+		reads.add(func() float64 { return m.readCoverage(i, c) }, "cell", c.name)
 		denied.add(func() float64 { return float64(c.deniedKeys()) }, "cell", c.name)
 		generation.count(&c.generation, "cell", c.name)
 	}
@@ -104,7 +105,7 @@ func (c *cell) deniedKeys() int {
 // bucketCoverage is the part of a bucket's keys, in all cells, that are warm.
 func (m *model) bucketCoverage(bucket int) float64 {
 	warm, keys := 0, 0
-	for _, c := range m.cells {
+	for _, c := range m.cells[:cellCount] {
 		for j, g := range c.known() {
 			if bucketOf(j) == bucket {
 				warm += g.warm()
@@ -115,11 +116,11 @@ func (m *model) bucketCoverage(bucket int) float64 {
 	return ratio(warm, keys)
 }
 
-// readCoverage is the part of a cell's reads whose key is warm.
-func (m *model) readCoverage(cell int) float64 {
+// readCoverage is the part of the reads of a home whose key is warm in a cell.
+func (m *model) readCoverage(home int, c *cell) float64 {
 	warm, all := 0.0, 0.0
-	for i, g := range m.cells[cell].known() {
-		w := float64(m.reads.weight[cell][i])
+	for i, g := range c.known() {
+		w := float64(m.reads.weight[home][i])
 		all += w
 		warm += w * ratio(g.warm(), g.keys)
 	}
@@ -224,11 +225,42 @@ func (p *page) staleness(m *model) {
 	}
 	p.gauge("catalog_refresh_lag_seconds", "How long keys have been lapsed without a refresh, in the mean.").add(m.refreshLag)
 	p.counter("catalog_invalidations_total", "Keys invalidated.").count(&m.removed[0], "kind", "single").count(&m.removed[1], "kind", "bulk")
-	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").count(&m.refused, "version", "7")
+	p.counter("catalog_serializer_rejections_total", "Cached values refused because of their format version.").count(&m.refused[0], "version", "7").count(&m.refused[1], "version", "8")
 	p.counter("catalog_fills_refused_total", "Answers of the origin that came with a revoked lease; they warm nothing.").count(&m.unfilled)
 	p.counter("catalog_version_conflicts_total", "Values refused because their version was no longer the current one.").count(&m.outdated)
 	p.gauge("catalog_local_keys", "Keys that each process holds a copy of.").add(func() float64 { return float64(m.localKeys()) })
 	p.gauge("catalog_local_staleness_bound_seconds", "How old a value can be that a reader gets as fresh.").add(func() float64 { return m.staleBound() })
+}
+
+// migration declares what a deployment that replaces a cell reports.
+func (p *page) migration(m *model) {
+	gauge := func(name, help string, value func(*migration) float64) {
+		p.gauge(name, help).add(func() float64 {
+			if m.migration == nil {
+				return 0
+			}
+			return value(m.migration)
+		})
+	}
+	gauge("catalog_migration_open", "Whether a replacement stands beside a cell.", func(*migration) float64 { return 1 })
+	gauge("catalog_migration_drained_ratio", "Part of the cell to be replaced that was emptied.", func(x *migration) float64 { return x.drained })
+	gauge("catalog_replacement_refresh_leaders", "Refreshes on their way for a replacement.", func(x *migration) float64 { return float64(x.next.leaders) })
+	gauge("catalog_replacement_warm_key_coverage_ratio", "Keys of a replacement that have a fresh value there; 0 without a replacement.", func(x *migration) float64 {
+		return ratio(x.next.warmKeys(), x.next.keys())
+	})
+	gauge("catalog_replacement_warm_read_coverage_ratio", "Reads whose key has a fresh value in a replacement; 0 without a replacement.", func(x *migration) float64 {
+		return m.readCoverage(x.home, x.next)
+	})
+	p.counter("catalog_replacement_reads_total", "Logical reads that looked up in a replacement.").count(&m.entered)
+	tally := func(name, help, label string, values []string, counts []int) {
+		f := p.counter(name, help)
+		for i, value := range values {
+			f.count(&counts[i], label, value)
+		}
+	}
+	tally("catalog_migrations_total", "Replacements that have ended, by how.", "end", migrationEndNames[:], m.migrations[:])
+	tally("catalog_shadow_lookups_total", "Lookups in a replacement for which no reader waited.", "result", shadowNames[:], m.shadowed[:])
+	tally("catalog_shadow_compared_total", "Values compared between a cell and its replacement.", "result", comparisonNames[:], m.compared[:])
 }
 
 // lapsedKeys is the lapsed keys of all cells by when they lapsed, as of one tick.

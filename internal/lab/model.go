@@ -29,7 +29,7 @@ type model struct {
 	random func(n int) int // from 0 up to n
 	tick   int             // since midnight of the day of the case
 	reads  *schedule
-	cells  [cellCount]*cell
+	cells  []*cell // in the order of the parameters, then a replacement while there is one
 	origin *origin
 	fleet  *fleet
 	orders *orders
@@ -43,9 +43,10 @@ type model struct {
 	expiring []*expiry
 	bulkRate int // keys a second of the bulk import under way
 
-	newcomers float64 // share of the processes that cannot read the format before
-	current   bool    // every answer must carry a current flag, so none may be stale
-	deafUntil int     // second until which single invalidations go astray
+	newcomers float64    // share of the processes that cannot read the format before
+	current   bool       // every answer must carry a current flag, so none may be stale
+	deafUntil int        // second until which single invalidations go astray
+	migration *migration // nil unless a deployment replaces a cell
 
 	arrived   int // reads so far
 	outcomes  [outcomeCount]int
@@ -60,11 +61,16 @@ type model struct {
 	mixed     [identityParts]int // reads that were handed a value that is not theirs
 	hints     [2]int             // refused reads that obeyed their hint, or ignored it
 	removed   [2]int             // invalidated keys, single and bulk
-	refused   int                // lookups that found a format they could not read
+	refused   [2]int             // lookups that found a format they could not read, the one before and the new one
 	unfilled  int                // fills that came with a revoked lease
 	unmarked  int                // reads served an outdated value as fresh
 	outdated  int                // reads that found, by its version, that a value was outdated
 	bulkLeft  int                // keys that the bulk import under way still invalidates
+
+	entered    int // reads that looked up in a replacement
+	shadowed   [shadowResults]int
+	compared   [comparisons]int
+	migrations [migrationEnds]int
 
 	retryTokens float64 // tries left in the budget
 	filling     int     // attempts that new processes still have to make
@@ -102,14 +108,9 @@ func (k kind) source() attemptSource {
 
 // cell is one cache cell.
 type cell struct {
+	*lookups
 	name       string
-	reads      int // arrived reads whose home it is
-	hits       int
-	ahead      int // lookups that found their value and refresh it ahead of time
-	misses     int
-	failures   int     // lookups that a full node did not answer
-	stales     int     // lookups answered with a last-good copy
-	denials    int     // lookups that found that there is no such key
+	reads      int     // arrived reads whose home it is
 	leaders    int     // refreshes on their way
 	recent     int     // lookups in the last tick
 	hottest    int     // of those, for the hottest key
@@ -118,6 +119,16 @@ type cell struct {
 	full       float64 // part of the lookups at the node of the hottest key that it does not answer
 	generation int
 	groups     []*group // by rank; behind them, once somebody asks for such, the keys that do not exist
+}
+
+// lookups are those in a cell so far, and in its replacement.
+type lookups struct {
+	hits     int
+	ahead    int // found their value and refresh it ahead of time
+	misses   int
+	failures int // a full node did not answer
+	stales   int // answered with a last-good copy
+	denials  int // found that there is no such key
 }
 
 // place says which group is meant: the index of its cell, and its rank there.
@@ -138,8 +149,8 @@ type group struct {
 	variety      variety
 	life         *life
 	answer       outcome // of a read that gets its value
-	unread       int     // warm keys that only processes of the version before can read
-	outdated     int     // warm keys that an edit has overtaken unnoticed
+	unread       int     // warm keys in a format that some processes cannot read
+	outdated     int     // warm keys that an edit has overtaken unnoticed, or that were written wrong
 	wrongUntil   int     // second at which the last of them ends, where they do not exist
 	revoked      int     // refreshes on their way whose key an edit has overtaken since
 	tier         promotion
@@ -160,7 +171,10 @@ type group struct {
 	revokedPart, crowdPart, hintPart, astrayPart             carry
 	againPart, staleAgainPart                                carry
 
-	mixedParts [identityParts]carry
+	mixedParts             [identityParts]carry
+	next                   bool    // values are written in the new format of a replacement
+	faulty                 float64 // share of those that are written wrong
+	formatPart, faultyPart carry
 
 	turn turn
 }
@@ -202,7 +216,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 	m.reschedule()
 	shares := groupShares(p, m.popular)
 	for i, c := range p.Cells {
-		m.cells[i] = m.newCell(i, c, shares)
+		m.cells = append(m.cells, m.newCell(i, c, shares))
 	}
 	m.meetCrawler()
 	for i := range story.Events {
@@ -214,7 +228,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 }
 
 func (m *model) newCell(index int, c cellParams, shares [groupCount]float64) *cell {
-	n := &cell{name: c.Name, generation: 1}
+	n := &cell{name: c.Name, generation: 1, lookups: &lookups{}}
 	for i, keys := range groupKeys(m.p.Keys / 100 * c.Percent) {
 		reads := float64(m.p.ReadsPerSecond*c.Percent) / 100 * shares[i]
 		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.random)
@@ -273,6 +287,7 @@ func (m *model) turnSecond() {
 	m.tellStory()
 	m.ops.watch(m)
 	m.invalidate()
+	m.turnMigration()
 	window := m.orders.staleWindow()
 	for _, c := range m.cells {
 		for _, g := range c.groups {

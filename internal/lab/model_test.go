@@ -74,6 +74,13 @@ func TestNothingIsLost(t *testing.T) {
 		"launch.admit":         {"0", "10", "100"},
 		"hotkey.copies":        {"1", "2", "8", "24"},
 		"format.unknown":       formatChoices,
+		"format.readable":      readableChoices,
+		"migration.shadow":     {"0", "30", "100"},
+		"migration.compare":    {"0", "1", "100"},
+		"migration.exposure":   {"0", "1", "50", "100"},
+		"migration.drain":      {"0", "40", "100"},
+		"migration.cutover":    {"on", "off"},
+		"migration.snapshot":   {"on", "off"},
 		"refresh.early":        {"0", "20", "50"},
 		"refresh.jitter":       {"0", "15", "100"},
 	}

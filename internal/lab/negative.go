@@ -22,7 +22,7 @@ func (m *model) meetCrawler() {
 	if m.popular.unknownKeys == 0 {
 		return
 	}
-	for i, c := range m.cells {
+	for i, c := range m.cells[:cellCount] {
 		keys := max(1, m.popular.unknownKeys*m.p.Cells[i].Percent/100)
 		if len(c.groups) == groupCount {
 			g := m.newGroup(place{uint8(i), unknownRank}, newBarePool(m.life))

@@ -18,6 +18,9 @@ var depths = []string{"none", "top-1", "top-10", "top-100", "working-set"}
 // formatChoices are what a process does with a value whose format it cannot read.
 var formatChoices = []string{"drop", "isolate"}
 
+// readableChoices are the formats that a process reads.
+var readableChoices = []string{"one", "both"}
+
 // depthOf is how deep a bucket goes; none for a name that is not one.
 func depthOf(bucket string) int { return max(0, slices.Index(depths, bucket)) }
 
@@ -51,6 +54,14 @@ type orders struct {
 	early     float64 // last part of a value's life in which a read refreshes it
 	jitter    float64 // part by which lives differ
 	isolate   float64 // share of the processes that keep values they cannot read
+
+	readable float64 // share of the processes that read the new format, too
+	shadow   float64 // share of the reads that are looked up in a replacement, too
+	compare  float64 // share of the reads whose value there is compared
+	exposure float64 // share of the reads that the replacement answers
+	drain    float64 // part of the old cell that may be emptied
+	cutOver  float64 // share of the processes that let the pipeline take the old cell away
+	snapshot float64 // share of those that keep its last-good copies
 }
 
 // absent is what the service does for a control that is not set.
@@ -80,6 +91,13 @@ func absent(p *params) map[string]string {
 		"refresh.early":        controls.FormatNumber(100 * p.EarlyRefresh),
 		"refresh.jitter":       controls.FormatNumber(100 * p.Jitter),
 		"format.unknown":       formatChoices[0],
+		"format.readable":      readableChoices[0],
+		"migration.shadow":     "0",
+		"migration.compare":    "0",
+		"migration.exposure":   "0",
+		"migration.drain":      "0",
+		"migration.cutover":    controls.On,
+		"migration.snapshot":   controls.On,
 	}
 	for _, c := range p.Cells {
 		values["routing."+c.Name] = "100"
@@ -98,7 +116,7 @@ func protecting(p *params) map[string]string {
 
 // deadMan is what the service falls back to when a run stops renewing.
 func deadMan() map[string]string {
-	return map[string]string{"prewarm.rate": "0", "prewarm.bucket": "none"}
+	return map[string]string{"prewarm.rate": "0", "prewarm.bucket": "none", "migration.shadow": "0"}
 }
 
 // source says what the service is to obey now.
@@ -134,7 +152,9 @@ func untouched(p *params) source { return as(defaults(absent(p))) }
 
 // mortal reports whether something is ordered that ends by itself when a run stops
 // renewing it (see deadMan).
-func (h heard) mortal() bool { return h.orders.prewarm > 0 || h.orders.depth > 0 }
+func (h heard) mortal() bool {
+	return h.orders.prewarm > 0 || h.orders.depth > 0 || h.orders.shadow > 0
+}
 
 // withDefaults is the sheet of a service on which some controls are set.
 func withDefaults(p *params, set map[string]string) sheet {
@@ -149,6 +169,7 @@ func read(s sheet) orders {
 		n, _ := s.Number(control)
 		return n
 	}
+	percent := func(control string) float64 { return min(1, number(control)/100) }
 	share := func(control string) float64 {
 		if on, _ := s.Switch(control); on {
 			return 1
@@ -171,12 +192,18 @@ func read(s sheet) orders {
 		jobs:      share("jobs.background"),
 		bulk:      share("invalidations.bulk"),
 		prewarm:   number("prewarm.rate"),
-		region:    min(1, number("routing.region")/100),
-		launch:    min(1, number("launch.admit")/100),
+		region:    percent("routing.region"),
+		launch:    percent("launch.admit"),
 		copies:    number("hotkey.copies"),
 		splits:    number("hotkey.splits"),
-		early:     min(1, number("refresh.early")/100),
-		jitter:    min(1, number("refresh.jitter")/100),
+		early:     percent("refresh.early"),
+		jitter:    percent("refresh.jitter"),
+		shadow:    percent("migration.shadow"),
+		compare:   percent("migration.compare"),
+		exposure:  percent("migration.exposure"),
+		drain:     percent("migration.drain"),
+		cutOver:   share("migration.cutover"),
+		snapshot:  share("migration.snapshot"),
 	}
 	if math.IsInf(o.admission, 1) {
 		o.admission, o.unlimited = 0, 1
@@ -192,8 +219,11 @@ func read(s sheet) orders {
 	if identity, _ := s.Choice("coalescing.identity", identities...); identity == identities[1] {
 		o.byKey = 1
 	}
+	if formats, _ := s.Choice("format.readable", readableChoices...); formats == readableChoices[1] {
+		o.readable = 1
+	}
 	for i := range o.routed {
-		o.routed[i] = min(1, number(routing[i])/100)
+		o.routed[i] = percent(routing[i])
 	}
 	return o
 }
@@ -234,6 +264,13 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.isolate += weight * other.isolate
 	o.early += weight * other.early
 	o.jitter += weight * other.jitter
+	o.readable += weight * other.readable
+	o.shadow += weight * other.shadow
+	o.compare += weight * other.compare
+	o.exposure += weight * other.exposure
+	o.drain += weight * other.drain
+	o.cutOver += weight * other.cutOver
+	o.snapshot += weight * other.snapshot
 	o.depth = min(o.depth, other.depth)
 	for i := range o.routed {
 		o.routed[i] += weight * other.routed[i]

@@ -71,6 +71,9 @@ const (
 	Crawl EventKind = "crawl"
 	// CreateProducts makes products of so many Keys that did not exist.
 	CreateProducts EventKind = "create-products"
+	// ReplaceCell brings a replacement for Cell, in a new format, of whose values
+	// Share are written wrong. After Over the pipeline takes the old cell away.
+	ReplaceCell EventKind = "replace-cell"
 	// LoseInvalidations lets single invalidations go astray Over a time.
 	LoseInvalidations EventKind = "lose-invalidations"
 )

@@ -189,6 +189,7 @@ var eventKeys = map[EventKind][]string{
 	EditHotKey:        {"every?"},
 	Crawl:             {"share", "keys"},
 	CreateProducts:    {"keys"},
+	ReplaceCell:       {"cell", "over", "share?"},
 }
 
 func (d *scenarioReader) event(n ast.Node) Event {

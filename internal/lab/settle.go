@@ -21,9 +21,10 @@ func (m *model) complete(b batch, age int) {
 		n := g.early.takeYoung(distinct(g.early.len(), valid))
 		g.rewrite(n)
 		g.renew(n, m.second(), m.life, m.random)
+		g.written(n, m.orders.readable)
 	case prewarm:
 		g.fetching -= b.n
-		m.warm(g, b.n)
+		m.warm(g, b.n, m.worthPrewarming(g), 1)
 		if m.wanting(g) == 0 {
 			m.answerFollowers(g, 1)
 		}
@@ -37,7 +38,7 @@ func (m *model) settleCold(c *cell, g *group, n int) {
 	wanting := m.wanting(g)
 	asked := distinct(wanting, g.coldLeaders)
 	revoked := m.refuseFills(g, n, g.earlyLeaders+g.coldLeaders)
-	warmed := m.warm(g, distinct(wanting, n-revoked))
+	warmed := m.warm(g, distinct(wanting, n-revoked), wanting, m.orders.readable)
 	c.leaders -= n
 	g.coldLeaders -= n
 	share := 1.0
@@ -48,24 +49,27 @@ func (m *model) settleCold(c *cell, g *group, n int) {
 	m.misanswer(g, share, ratio(distinct(wanting, revoked), max(1, asked)))
 }
 
-// warm makes n keys fresh, for every process, that some could not read.
-func (m *model) warm(g *group, n int) int {
+// warm makes n keys fresh, out of those that were wanted: cold ones, and such as
+// some process could not read. In a replacement a share of their writers use the
+// new format.
+func (m *model) warm(g *group, n, wanted int, inNew float64) int {
 	if g.unknown() {
 		return m.deny(g, n)
 	}
 	readable := 0
-	if wanting := m.wanting(g); wanting > g.cold() {
-		readable = min(g.unread, g.unreadPart.split(n, ratio(g.unread, wanting)))
+	if wanted > g.cold() {
+		readable = min(g.unread, g.unreadPart.split(n, ratio(g.unread, wanted)))
 		g.unread -= readable
 	}
 	n = g.takeCold(n-readable, &g.usablePart)
 	g.renew(n, m.second(), m.life, m.random)
+	g.written(n+readable, inNew)
 	return n + readable
 }
 
 // wanting is how many keys of a group some process cannot read.
 func (m *model) wanting(g *group) int {
-	if m.newcomers == 0 {
+	if m.blind(g) == 0 {
 		return g.cold()
 	}
 	return g.cold() + g.unread

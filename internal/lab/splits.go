@@ -51,7 +51,7 @@ func (n *nodes) evenness(p *params, shadows int) float64 {
 
 // editHotKey is an edit of the hottest product.
 func (m *model) editHotKey() {
-	for _, c := range m.cells {
+	for _, c := range m.cells[:cellCount] {
 		m.edit(c.groups[0], singleEdit, 1)
 	}
 }

@@ -48,6 +48,8 @@ func (m *model) happen(e *Event) {
 		m.editHotKey()
 	case CreateProducts:
 		m.create(e.Keys)
+	case ReplaceCell:
+		m.replaceCell(e)
 	case LoseInvalidations:
 		m.deafUntil = m.second() + seconds(e.Over)
 	}
@@ -77,7 +79,7 @@ type expiry struct {
 	left   int     // seconds
 	groups int
 	copies bool
-	parts  [cellCount][groupCount]carry
+	parts  [cellCount + 1][groupCount]carry
 }
 
 func newExpiry(e *Event) *expiry {
@@ -111,7 +113,7 @@ func (m *model) invalidate() {
 	}
 	for k, n := range [...]int{m.p.Invalidations, bulk} {
 		deal := m.apportion(n, m.p.Keys)
-		for _, c := range m.cells {
+		for _, c := range m.cells[:cellCount] {
 			for _, g := range c.known() {
 				m.edit(g, k, deal.deal(g.products))
 			}
@@ -119,21 +121,30 @@ func (m *model) invalidate() {
 	}
 }
 
-// edit overtakes the values of n products of a group. Their invalidations take them
-// out, unless the stream that carries them is broken.
+// edit overtakes the values of n products of a group, in a replacement, too.
 func (m *model) edit(g *group, kind, n int) {
 	if n == 0 {
 		return
 	}
 	n *= g.keys / g.products
+	m.removed[kind] += m.overtake(g, kind, n)
+	if m.migration != nil {
+		m.migration.edit(m, g, kind, n)
+	}
+}
+
+// overtake makes n values of a group outdated. Their invalidations take them out,
+// unless the stream that carries them is broken. It says how many were taken out.
+func (m *model) overtake(g *group, kind, n int) int {
 	if kind == singleEdit && m.second() < m.deafUntil {
 		g.outdated = min(g.outdated+n, g.warm())
-		return
+		return 0
 	}
 	missed := m.missed(g, n)
 	g.revoke(n - missed)
-	m.removed[kind] += g.invalidate(n-missed, m.random)
+	removed := g.invalidate(n-missed, m.random)
 	g.outdated = min(g.outdated+missed, g.warm())
+	return removed
 }
 
 const (
