@@ -136,10 +136,18 @@ func faultOf(s *lab.Scenario) time.Duration {
 	at := s.Start
 	for _, e := range s.Events {
 		if e.At <= s.Start {
-			at = e.At
+			at = e.At + cutOver(e)
 		}
 	}
 	return at
+}
+
+// cutOver is how long after its event the pipeline takes the cell away that it replaces.
+func cutOver(e lab.Event) time.Duration {
+	if e.Kind != lab.ReplaceCell {
+		return 0
+	}
+	return e.Over
 }
 
 func (c *confusion) add(s *lab.Scenario, moment time.Duration, r *diagnosis.Report) {
