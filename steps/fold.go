@@ -51,15 +51,13 @@ func Follow(s *State, record audit.Record, body any) (*State, error) {
 	return s, nil
 }
 
-// newState parses the runbook that the run began with: the bytes in the log decide,
-// not a file that may have changed since.
 func newState(begun *Begun) (*State, error) {
 	if begun.Format != FormatV1 {
 		return nil, fmt.Errorf("the log has format %q, this rewarm reads %q", begun.Format, FormatV1)
 	}
-	doc, problems := runbook.Parse(begun.File, begun.Runbook, begun.Parameters)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the runbook in the log: %w", problems)
+	doc, err := documents.of(begun)
+	if err != nil {
+		return nil, err
 	}
 	s := &State{
 		Doc: doc, Begun: *begun, Approve: begun.Approve,
