@@ -56,7 +56,7 @@ func (m *Machine) firstTake(ctx context.Context) error {
 func (m *Machine) untaken(v MakePlan, err error) error {
 	var commanded *actions.Commanded
 	if errors.As(err, &commanded) {
-		return m.commandedBy(commanded)
+		return m.commandedBy(err)
 	}
 	body := &Settled{Target: v.Target, Result: ResultRefused, Sentence: err.Error(),
 		Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: v.Target.Control}, ServerAt: m.serverNow()}
@@ -117,13 +117,16 @@ func (m *Machine) settle(ctx context.Context, open *Intended) error {
 	var commanded *actions.Commanded
 	switch err := m.firstTake(ctx); {
 	case errors.As(err, &commanded):
-		return m.commandedBy(commanded)
+		return m.commandedBy(err)
 	case err != nil:
 		return m.outcome(ctx, open, actions.Outcome{Sentence: err.Error()})
 	}
 	o := m.c.Controls.Settle(ctx, m.lease, open.Plan)
-	if o.Lease != nil {
-		m.lease = *o.Lease
+	switch {
+	case o.Lease != nil:
+		m.lead(*o.Lease)
+	case o.Result == actions.Unknown:
+		m.unanswered++
 	}
 	return m.outcome(ctx, open, o)
 }
@@ -143,7 +146,7 @@ func (m *Machine) outcome(ctx context.Context, i *Intended, o actions.Outcome) e
 	if o.Commander == nil {
 		return nil
 	}
-	return m.retake(ctx)
+	return m.retake(ctx, o.Commander)
 }
 
 func resultOf(o actions.Outcome) Result {

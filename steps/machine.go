@@ -72,11 +72,12 @@ type Config struct {
 // Machine performs the moves that Next decides, and writes down what happened. It
 // starts no goroutine; whoever drives it calls Step, Order and Called in turn.
 type Machine struct {
-	c       Config
-	state   *State
-	lease   actions.Lease
-	renewAt time.Time
-	latest  *Settled // the last outcome of a flip, nil before one
+	c          Config
+	state      *State
+	lease      actions.Lease
+	unanswered int64 // exchanges since the lease was given that may have raised its number
+	renewAt    time.Time
+	latest     *Settled // the last outcome of a flip, nil before one
 }
 
 // renewEvery is how often the commander's lease and the dead man's values are renewed.
@@ -181,11 +182,33 @@ func (m *Machine) take(ctx context.Context) error {
 	}
 	lease, err := m.c.Controls.Take(ctx, holder)
 	if err != nil {
+		m.unsure(err)
 		return err
 	}
-	m.lease, m.renewAt = lease, m.c.Clock.Now().Add(renewEvery)
+	others := m.lease.Fence != 0 && lease.Fence > m.lease.Fence+1+m.unanswered
+	m.lead(lease)
+	m.renewAt = m.c.Clock.Now().Add(renewEvery)
+	if others {
+		m.drop(ctx)
+		return errOvertaken
+	}
 	return nil
 }
+
+// lead goes on with a lease that was given.
+func (m *Machine) lead(lease actions.Lease) { m.lease, m.unanswered = lease, 0 }
+
+// unsure notes an exchange that was not answered and may have raised the fence.
+func (m *Machine) unsure(err error) {
+	var failure *actions.Failure
+	if errors.As(err, &failure) && failure.Cause == actions.NoAnswer {
+		m.unanswered++
+	}
+}
+
+// errOvertaken ends a process that slept while another one commanded, of this run on
+// another machine or of another run: what it knows is old.
+var errOvertaken = fmt.Errorf("another process has commanded while this one was away, and has given the command back: %w", new(actions.Commanded))
 
 // renew keeps the lease and the dead man's values alive. When the lease was lost
 // because Redis was away, the run takes it again; when another run commands now, that
@@ -196,7 +219,7 @@ func (m *Machine) renew(ctx context.Context) error {
 	}
 	m.renewAt = m.c.Clock.Now().Add(renewEvery)
 	if m.lease.Fence == 0 {
-		return m.retake(ctx)
+		return m.retake(ctx, nil)
 	}
 	exchange, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	lapsed, err := m.c.Controls.Renew(exchange, m.lease, m.state.raised())
@@ -204,20 +227,24 @@ func (m *Machine) renew(ctx context.Context) error {
 	if err == nil {
 		return m.lapsed(lapsed)
 	}
-	return m.retake(ctx)
+	return m.retake(ctx, err)
 }
 
 // retake takes the command again after it was lost, as when Redis forgot it. When
-// another run commands now, that is written down and ends the walk of this process.
-func (m *Machine) retake(ctx context.Context) error {
+// another run commands now, or this run does from another machine, that is written down
+// and ends the walk of this process.
+func (m *Machine) retake(ctx context.Context, lost error) error {
 	var commanded *actions.Commanded
-	if err := m.take(ctx); !errors.As(err, &commanded) {
-		return nil // taken, or tried again at the next renewal
+	if errors.As(lost, &commanded) && commanded.Run == m.c.Holder.Run && commanded.Host != m.c.Holder.Host {
+		return m.commandedBy(commanded)
 	}
-	return m.commandedBy(commanded)
+	if err := m.take(ctx); errors.As(err, &commanded) {
+		return m.commandedBy(err)
+	}
+	return nil // taken, or tried again at the next renewal
 }
 
-func (m *Machine) commandedBy(other *actions.Commanded) error {
+func (m *Machine) commandedBy(other error) error {
 	if err := m.HoldFor(causeCommander, other.Error()); err != nil {
 		return err
 	}
