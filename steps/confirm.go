@@ -56,6 +56,8 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 		return n.writeStep(step, StepDone, "done")
 	case step.Otherwise == runbook.Continue || step.Optional:
 		return n.writeStep(step, StepDone, "failed, went on: "+c.Error)
+	case c.ByHand:
+		return n.writeStep(step, StepDone, "failed, and done by hand: "+c.Error)
 	case n.s.hold(causeCall(step.Name)) == nil && st.Outcome == "":
 		return n.heldBy(causeCall(step.Name), fmt.Sprintf("%s: the call failed: %s", step.Name, c.Error),
 			"do it by hand and type release, or abort")
@@ -85,13 +87,14 @@ func (s *State) openCalls() []*CallState {
 	return open
 }
 
-// toUndo gives the steps whose calls succeeded, can be undone and were not, latest first.
+// toUndo gives the steps whose calls succeeded or were done by hand, can be undone and
+// were not, latest first.
 func (s *State) toUndo() []*runbook.Step {
 	var list []*runbook.Step
 	for i := len(s.calls) - 1; i >= 0; i-- {
 		c := s.calls[i]
 		step := s.Doc.Step(c.Step)
-		if c.Undo || c.Instead || !c.OK || step == nil || step.Call == nil || step.Call.Undo == nil {
+		if c.Undo || c.Instead || !c.OK && !c.ByHand || step == nil || step.Call == nil || step.Call.Undo == nil {
 			continue
 		}
 		if undone := s.callOf(c.Step, true, false); undone == nil || !undone.OK && !undone.ByHand {
