@@ -97,19 +97,30 @@ func (s *State) baseline(a *probes.Answer) {
 // measured counts as after the flip (contracts of the controls).
 const obeyed = 0.99
 
+// propagated marks the flips that the service obeys now. A service that has reported its
+// version once does so always: that it is silent is unknown then, as after a restart of
+// Prometheus with an empty head.
 func (s *State) propagated(p *probes.Propagation) {
 	if p.Reason != "" && p.Reason != probes.NoData {
 		return
 	}
+	s.reports = s.reports || p.Reported
 	for _, f := range s.flips {
 		switch {
 		case !f.Mark.IsZero() || f.Version > p.Version:
-		case !p.Reported:
-			f.Mark = f.ServerAt.Add(f.Settle)
+		case !s.reports:
+			f.Mark = s.unreportedMark(f)
 		case p.Processes > 0 && float64(p.Obeying) >= obeyed*float64(p.Processes):
 			f.Mark = p.Oldest
 		}
 	}
+}
+
+// unreportedMark is since when a flip is taken to be obeyed that the service does not
+// report. Before the first poll the clock of Prometheus was not known, so what it is known
+// to be now counts as well.
+func (s *State) unreportedMark(f *FlipState) time.Time {
+	return later(f.ServerAt, f.At.Add(s.offset)).Add(f.Settle)
 }
 
 func (s *State) see(control string, raw *string) {

@@ -59,6 +59,7 @@ type State struct {
 	partial   *poll   // a poll whose records are not complete yet
 	lastPoll  time.Time
 	offset    time.Duration
+	reports   bool               // the service has reported which version it obeys
 	clearAt   time.Time          // when the last owed expectation ended
 	clearPoll int                // the poll that ended it, counted over the whole run
 	doneAt    time.Time          // when the last step ended

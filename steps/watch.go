@@ -121,9 +121,11 @@ func (s *State) isFixed(ask probes.Ask) bool {
 }
 
 // count takes one poll into a track: the same samples seen twice are one observation,
-// and passes closer together than the watch's distance are one pass.
+// and passes closer together than the watch's distance are one pass. A poll from before
+// the mark says nothing, unless later ones were seen already: then the clock of Prometheus
+// was set back, and what has passed until then is not known to pass any more.
 func (s *State) count(t *track, w Watch, p *poll) {
-	if !p.has(t.asks) || w.Marked && !p.at.After(w.Mark) {
+	if !p.has(t.asks) || w.Marked && !p.at.After(w.Mark) && !t.seen() {
 		return
 	}
 	t.latest = p
