@@ -2,7 +2,6 @@ package steps
 
 import (
 	"slices"
-	"time"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/probes"
@@ -47,7 +46,7 @@ func (n *next) protectStep(step *runbook.Step) Move {
 		return n.writeStep(step, StepEntered, "")
 	}
 	if len(step.When) > 0 && !st.Judged {
-		return n.judgeOnce(step, st)
+		return n.judgeOnce(step, "", "")
 	}
 	return n.protectAction(step, st)
 }
@@ -86,11 +85,11 @@ func (n *next) skip(step *runbook.Step, reason string, findings []probes.Finding
 }
 
 // judgeOnce judges the when of a protecting step a single time: pass, it goes;
-// unknown, it goes blind; fail, it is not needed.
-func (n *next) judgeOnce(step *runbook.Step, st *StepState) Move {
-	w := n.s.whenWatch(step, "", "")
-	p, before := n.s.newest(probes.Asks(n.doc, w.Gate, "", ""), st.EnteredAt.Add(-w.Every))
-	if p == nil {
+// unknown, it goes blind; fail, it is not needed. It looks at an observation of now.
+func (n *next) judgeOnce(step *runbook.Step, from, to string) Move {
+	w := n.s.whenWatch(step, from, to)
+	p, before := n.s.newest(probes.Asks(n.doc, w.Gate, from, to))
+	if p == nil || n.now.Sub(p.seenAt) > w.Every {
 		return n.s.pollFor(n.s.watches())
 	}
 	j := n.s.judge(w, p, before)
@@ -106,20 +105,16 @@ func (n *next) judgeOnce(step *runbook.Step, st *StepState) Move {
 	return Write{Kind: KindJudged, Body: body}
 }
 
-// newest gives the latest poll with all answers that was seen after a moment, and the
-// one before it.
-func (s *State) newest(asks []probes.Ask, after time.Time) (p, before *poll) {
-	for i := len(s.polls) - 1; i >= 0; i-- {
-		if !s.polls[i].has(asks) {
-			continue
+// newest gives the latest poll with all answers, and the one before it.
+func (s *State) newest(asks []probes.Ask) (p, before *poll) {
+	for _, seen := range slices.Backward(s.polls) {
+		switch {
+		case !seen.has(asks):
+		case p != nil:
+			return p, seen
+		default:
+			p = seen
 		}
-		if p != nil {
-			return p, s.polls[i]
-		}
-		if s.polls[i].seenAt.Before(after) {
-			return nil, nil
-		}
-		p = s.polls[i]
 	}
 	return p, nil
 }

@@ -143,7 +143,8 @@ func (n *next) flip(step *runbook.Step, st *StepState, t Target, to *runbook.Val
 // as that of any brake. What a restore brings back by tightening has no when.
 func (n *next) protectLate(step *runbook.Step, st *StepState, planned *Planned) Move {
 	if step.Flip != nil && len(step.When) > 0 && !st.Judged {
-		return n.judgeOnce(step, st)
+		from, to := n.s.numbers(planned.Target)
+		return n.judgeOnce(step, from, to)
 	}
 	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()
