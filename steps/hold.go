@@ -118,6 +118,9 @@ func (n *next) guardHolds() Move {
 
 // holdNow is the sentence of a hold with the state that its gate has now.
 func (n *next) holdNow(h *HoldState) string {
+	if h.Cause == causeExit {
+		return n.waitingForExit()
+	}
 	for _, w := range n.s.watches() {
 		if w.ID == h.Cause {
 			return n.waitingFor(w)
@@ -239,7 +242,11 @@ func (n *next) waitingForExit() string {
 	case x.latest == nil:
 		return "exit: not observed yet"
 	case !x.passesNow:
-		return "exit: " + sentences(x.last)
+		line := "exit: " + sentences(x.last)
+		if trend := n.s.trend(&track{asks: x.asks, last: x.last, earlier: x.earlier, before: x.before}); trend != "" {
+			line += ", " + trend
+		}
+		return line
 	case n.s.Recovered == nil:
 		left := x.since.Add(exitLength(n.doc)).Sub(x.latest.at)
 		return fmt.Sprintf("exit: holds, %s of its intervals are left", left.Round(100*time.Millisecond))

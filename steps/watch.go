@@ -309,6 +309,7 @@ func (s *State) flipOf(step *runbook.Step) *FlipState {
 type exitTrack struct {
 	next      int
 	asks      []probes.Ask
+	earlier   *poll // the observation before that
 	before    *poll
 	latest    *poll
 	last      probes.Judgement
@@ -355,7 +356,7 @@ func (p *poll) has(asks []probes.Ask) bool {
 func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	gap := x.before != nil && p.at.Sub(x.before.at) > s.Doc.Exit.Interval
 	x.last = s.judge(w, p, x.before)
-	x.before, x.latest = p, p
+	x.earlier, x.before, x.latest = x.before, p, p
 	x.passesNow = x.last.Verdict == probes.Pass
 	if !x.passesNow || gap {
 		x.since = time.Time{}
