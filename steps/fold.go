@@ -90,6 +90,7 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.BegunAt, s.fence = record.At, b.Fence
 		s.walkers = append(s.walkers, b.User, b.RedisUser)
 	case *Resumed:
+		s.Broken = record.Emergency // it has a log of its own
 		s.resumed(b)
 	case *StageBody:
 		stage, ok := runbook.ParseStage(b.Stage)

@@ -202,6 +202,9 @@ func (m *Machine) drift(o Order) error {
 	if d == nil {
 		return &RefusedOrder{Sentence: fmt.Sprintf("no drift of %q holds releases", o.Step), Hint: "name the control"}
 	}
+	if !equalRaw(m.state.Control(o.Step).Raw, d.Found) {
+		return &RefusedOrder{Sentence: o.Step + " has changed again since it was found at " + shown(d.Found), Hint: "wait until the new value is judged"}
+	}
 	body := *d
 	body.Decision = DriftAdopted
 	if o.Kind == OrderPutBack {

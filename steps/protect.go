@@ -204,7 +204,7 @@ func (s *State) releases(p *Planned) bool {
 // brakes reports whether a flip is made to protect, whatever it finds.
 func (s *State) brakes(t Target) bool {
 	switch t.Purpose {
-	case PurposeGuard, PurposeHarder, PurposeIdle:
+	case PurposeGuard, PurposeHarder, PurposeIdle, PurposePutBack:
 		return true
 	case PurposeFlip:
 		step := s.Doc.Step(t.Step)

@@ -97,6 +97,9 @@ func (s *State) flipped(b *Settled) {
 	if !flip.Nothing {
 		s.own(flip)
 	}
+	if b.Seen && !equalRaw(b.Found, flip.Plan.After) { // somebody has changed it since
+		s.noticed(flip.Plan.Control, b.Found)
+	}
 	s.flips = append(s.flips, flip)
 	if flip.Target.Purpose == PurposeGuard {
 		s.supersede(flip.Plan.Control, true)
