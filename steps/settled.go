@@ -184,7 +184,11 @@ func (s *State) afterFlip(flip *FlipState) {
 	case PurposeIdle:
 		s.idled(flip.Plan.Control)
 	case PurposePutBack:
-		// What is there now is agreed on, also when nothing was written.
+		// What is there now is agreed on, also when nothing was written: then what was lost
+		// does not come back.
+		if flip.Nothing {
+			s.lostFlip(flip.Plan.Control, s.LastAt.Add(s.offset))
+		}
 		c := s.Control(flip.Plan.Control)
 		c.Expected = c.Raw
 		delete(s.putBack, flip.Plan.Control)
