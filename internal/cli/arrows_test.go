@@ -24,16 +24,17 @@ var arrows = map[string][]string{
 	"internal/gameday":        {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"internal/evidence": {
 		"actions", "audit", "probes", "runbook", "steps", "templates"},
-	"internal/demand":    {},
-	"internal/diagnosis": {"probes", "runbook"},
-	"internal/lab":       {"actions/controls"},
-	"steps":              {"actions", "audit", "probes", "runbook"},
-	"probes":             {"runbook"},
-	"actions":            {"actions/controls", "runbook"},
-	"actions/controls":   {},
-	"runbook":            {},
-	"audit":              {},
-	"templates":          {},
+	"internal/demand":     {},
+	"internal/diagnosis":  {"probes", "runbook"},
+	"internal/lab":        {"actions/controls"},
+	"internal/simulation": {"actions", "actions/controls", "audit", "probes", "runbook", "steps"},
+	"steps":               {"actions", "audit", "probes", "runbook"},
+	"probes":              {"runbook"},
+	"actions":             {"actions/controls", "runbook"},
+	"actions/controls":    {},
+	"runbook":             {},
+	"audit":               {},
+	"templates":           {},
 }
 
 // keepers says which packages may import a library of others; a name that ends in

@@ -1,0 +1,663 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// The names of the invariants.
+const (
+	intentFirst    = "intent-first"
+	releaseProved  = "release-proved"
+	releaseOwes    = "release-owes-nothing"
+	releaseUnheld  = "release-unheld"
+	releaseAgreed  = "release-undrifted"
+	releaseWord    = "release-approved"
+	brakesAtOnce   = "brake-undelayed"
+	onlyOnce       = "effect-once"
+	withinLimit    = "within-limit"
+	forbiddenFresh = "forbidden-fresh"
+	oneCommander   = "one-commander"
+	closeNames     = "close-names"
+	logExplains    = "log-explains"
+	resumeFold     = "resume-fold"
+	chainHolds     = "chain"
+	rests          = "rests"
+	toTheEnd       = "comes-to-its-end"
+	noSurprise     = "no-surprise"
+)
+
+// Invariants says what is checked, by name.
+var Invariants = map[string]string{
+	intentFirst:    "no plan is sent to Redis without its intent on disk, or in the emergency log, and still open",
+	releaseProved:  "a release is intended only when its gate has passed so many times in a row, on clean and fresh samples from after the last flip",
+	releaseOwes:    "no release while a brake is not on or owes its expectation",
+	releaseUnheld:  "no release while the run is held, aborting or stopping, a guard is breached, Redis or the log is away, or an outcome is open",
+	releaseAgreed:  "no release while somebody else's loosened value is not agreed on",
+	releaseWord:    "no release without an approval of this very change that nothing has made void",
+	brakesAtOnce:   "whenever the walk sleeps and Redis is well, every brake is on: of the steps, of breached guards, and what has to be put back",
+	onlyOnce:       "no digest is applied twice in what Redis remembers",
+	withinLimit:    "a prewarm rate or a rung is flipped only when live demand and what it adds were at most the limit",
+	forbiddenFresh: "a flip is within the bounds of its control, and one that makes forbidden classes stale does not stay once that was measured",
+	oneCommander:   "only the process that took the command last has effect, and fences only rise",
+	closeNames:     "at the end everything that was flipped and is not at its steady value, and every call that was not undone, is named",
+	logExplains:    "the fold of the log has every value that Redis holds, unless somebody else wrote since the walk looked, and every flip of the run in Redis has its intent in the log",
+	resumeFold:     "the fold of the records is the state of the walk",
+	chainHolds:     "every record follows from the one before it",
+	rests:          "so many moves without the clock moving are too many",
+	toTheEnd:       "in a world that is well, with persons who do what they are asked, a walk ends",
+	noSurprise:     "a walk ends for a reason that a person can be told: another commander, a log that takes no records, a Redis that refuses the command",
+}
+
+// checker follows the records of the run and what the world knows, and never looks at how
+// the machine decides.
+type checker struct {
+	w        *world
+	intents  map[string]int             // digests that the log has, by the record's number
+	open     map[string]*steps.Intended // without an outcome
+	given    []*grant
+	drifting map[string]bool
+	ending   bool // aborting or stopping
+	undoing  map[string]bool
+	breached map[string]bool
+	flipped  map[string]bool
+	calls    map[string]bool // that ended well, or were done by hand, and were not undone
+	failed   map[string]*steps.Called
+	lastFlip time.Time       // when the walk's latest flip was applied
+	version  int64           // of the latest flip
+	strange  map[string]bool // digests of another process, that this log cannot know
+}
+
+// grant is an approval as the log has it.
+type grant struct {
+	steps.Approved
+	at   time.Time // the true time
+	void bool
+}
+
+func newChecker(w *world) checker {
+	return checker{w: w, intents: map[string]int{}, open: map[string]*steps.Intended{}, drifting: map[string]bool{}, undoing: map[string]bool{},
+		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, strange: map[string]bool{}}
+}
+
+func (c *checker) broken(name, format string, args ...any) {
+	panic(&violation{name, fmt.Sprintf("+%s, boundary %d: ", c.w.now.Sub(start), c.w.at) + fmt.Sprintf(format, args...)})
+}
+
+// left checks that a process ends for a reason that a person can be told.
+func (c *checker) left(err error) {
+	var commanded *actions.Commanded
+	var failure *actions.Failure
+	if err == nil || errors.As(err, &commanded) || errors.As(err, &failure) || errors.Is(err, audit.ErrBroken) {
+		return
+	}
+	c.broken(noSurprise, "%v", err)
+}
+
+// resumed follows a resume: what a lost process had appended and the disk has lost never
+// happened.
+func (c *checker) resumed() {
+	fresh := newChecker(c.w)
+	fresh.lastFlip, fresh.version, fresh.strange = c.lastFlip, c.version, c.strange
+	*c = fresh
+	for _, l := range c.w.disk.lines {
+		c.follow(l.record, l.body)
+	}
+}
+
+// record is told of every record of a process, in order.
+func (c *checker) record(p *process, r audit.Record, body any) {
+	if p.replaced {
+		return
+	}
+	c.follow(r, body)
+	switch b := body.(type) {
+	case *steps.Intended:
+		if !r.Emergency { // it is written down, and then refused
+			c.intended(p, b)
+		}
+	case *steps.Ended:
+		c.ended(p, b)
+	}
+}
+
+func (c *checker) follow(r audit.Record, body any) {
+	switch b := body.(type) {
+	case *steps.Resumed:
+		c.ending = false
+	case *steps.Intended:
+		c.intents[b.Digest] = int(r.Seq)
+		c.open[b.Digest] = b
+	case *steps.Settled:
+		c.settled(b)
+	case *steps.Approved:
+		c.given = append(c.given, &grant{Approved: *b, at: r.At.Add(-c.shift())})
+	case *steps.Drifted:
+		c.drifted(b)
+	case *steps.Judged:
+		if b.Decision == steps.DecisionUndo {
+			c.undoing[b.Step] = b.Target.Purpose != steps.PurposeCall
+			c.void(func(g *grant) bool { return g.Step == b.Step || covers(g, b.Target.Control) })
+		}
+	case *steps.Guarded:
+		c.breached[b.Guard] = b.Breached
+	case *steps.OrderedBody:
+		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
+	case *steps.Held:
+		c.ending = c.ending || b.Cause == "through" && !b.Lifted
+		if step, ok := strings.CutPrefix(b.Cause, "call "); ok && b.Lifted && c.failed[step] != nil {
+			c.calls[step] = !c.failed[step].Undo // a person has done it
+		}
+	case *steps.Called:
+		switch {
+		case !b.Finished || b.Instead:
+		case b.OK:
+			c.calls[b.Step] = !b.Undo
+		default:
+			c.failed[b.Step] = b
+		}
+	}
+}
+
+func (c *checker) shift() time.Duration {
+	if c.w.process == nil {
+		return 0
+	}
+	return c.w.process.shift
+}
+
+func (c *checker) settled(b *steps.Settled) {
+	if b.Result != steps.ResultUnknown {
+		delete(c.open, b.Digest)
+	}
+	switch {
+	case b.Result == steps.ResultApplied:
+		c.flipped[b.Plan.Control] = true
+		fallthrough
+	case b.Result == steps.ResultNothing:
+		if b.Target.Purpose == steps.PurposeUndo {
+			delete(c.undoing, b.Target.Step)
+		}
+		if b.Target.Purpose == steps.PurposePutBack {
+			delete(c.drifting, b.Plan.Control)
+		}
+	case b.Result == steps.ResultRefused && b.Seen:
+		c.void(func(g *grant) bool { return b.Cause == string(actions.Moved) && covers(g, b.Plan.Control) })
+	}
+}
+
+func (c *checker) drifted(b *steps.Drifted) {
+	c.void(func(g *grant) bool { return covers(g, b.Control) })
+	switch b.Decision {
+	case steps.DriftHolds, steps.DriftPutBack, steps.DriftLost:
+		c.drifting[b.Control] = true
+	case steps.DriftLapsed, steps.DriftDeadMan:
+	default:
+		delete(c.drifting, b.Control)
+	}
+}
+
+func (c *checker) void(which func(*grant) bool) {
+	for _, g := range c.given {
+		g.void = g.void || which(g)
+	}
+}
+
+func covers(g *grant, control string) bool {
+	return slices.ContainsFunc(g.Covers, func(ch steps.Change) bool { return ch.Control == control })
+}
+
+// direction is what a plan does to the origin, as the runbook says; a value that nobody
+// can read has none.
+func (c *checker) direction(p actions.Plan) (runbook.Direction, bool) {
+	control := c.w.doc.Control(p.Control)
+	decode := func(raw *string) (runbook.Value, error) {
+		if raw == nil {
+			return control.Absent, nil
+		}
+		return actions.Decode(control, *raw)
+	}
+	before, err := decode(p.Before)
+	after, err2 := decode(p.After)
+	if err != nil || err2 != nil {
+		return runbook.Releasing, false
+	}
+	return control.Direction(before, after), true
+}
+
+// intended checks every flip that the walk is about to make.
+func (c *checker) intended(p *process, b *steps.Intended) {
+	direction, readable := c.direction(b.Plan)
+	if direction != runbook.Releasing {
+		return
+	}
+	s, step := p.machine.State(), c.w.doc.Step(b.Target.Step)
+	switch {
+	case b.Target.Purpose == steps.PurposeUndo && c.undoing[b.Target.Step]:
+		return // a protection that does harm is lifted at once
+	case b.Target.Purpose != steps.PurposeFlip && b.Target.Purpose != steps.PurposeRestore || step == nil || step.Stage.Protects():
+		if readable {
+			c.broken(brakesAtOnce, "%s is to protect and loosens from %s to %s", b.Target, b.Before, b.After)
+		}
+		return
+	}
+	c.unheld(s, b)
+	if waits := c.unfinished(s); waits != "" {
+		c.broken(releaseOwes, "%s is intended while %s", b.Target, waits)
+	}
+	if len(c.drifting) > 0 {
+		c.broken(releaseAgreed, "%s is intended while %v have drifted", b.Target, c.drifting)
+	}
+	c.proved(p, step, b)
+	if c.w.plan.Book.Word && step.Timing.Release != runbook.ApprovalNone && !c.approved(p, step, b) {
+		c.broken(releaseWord, "%s is intended without an approval", b.Target)
+	}
+}
+
+func (c *checker) unheld(s *steps.State, b *steps.Intended) {
+	why := ""
+	switch {
+	case len(s.Holds()) > 0:
+		why = "held for " + s.Holds()[0].Cause
+	case c.ending:
+		why = "aborting or stopping"
+	case s.RedisDown != "":
+		why = "redis is away"
+	case len(c.open) > 1:
+		why = "another outcome is open"
+	}
+	for guard, breached := range c.breached {
+		if breached {
+			why = guard + " is breached"
+		}
+	}
+	if why != "" {
+		c.broken(releaseUnheld, "%s is intended while %s", b.Target, why)
+	}
+}
+
+// unfinished names a brake that is not on, or what it owes.
+func (c *checker) unfinished(s *steps.State) string {
+	for step := range c.w.doc.Steps() {
+		st := s.Step(step.Name)
+		if step.Stage.Protects() && st.Phase != steps.StepDone {
+			return step.Name + " is not done"
+		}
+		if step.Stage.Protects() && st.Owed {
+			return step.Name + " owes its expectation"
+		}
+	}
+	return ""
+}
+
+// approved looks for the approval of a flip: of this plan since its gate is green, or of
+// this change in a wider one.
+func (c *checker) approved(p *process, step *runbook.Step, b *steps.Intended) bool {
+	green := c.greenSince(p, step, b)
+	return slices.ContainsFunc(c.given, func(g *grant) bool {
+		if g.void {
+			return false
+		}
+		if g.Scope == steps.ScopePlan {
+			return g.Digest == b.Digest && !g.at.Before(green)
+		}
+		return slices.ContainsFunc(g.Covers, func(ch steps.Change) bool { return ch.Control == b.Plan.Control && sameRaw(ch.After, b.Plan.After) })
+	})
+}
+
+// look is one observation of a gate, as the world gave it.
+type look struct {
+	pass, clean bool
+	newest      []time.Time
+	at          time.Time // the true time
+}
+
+// looks gives the observations of a gate in this process, the latest first, as far back
+// as they are from after the last flip.
+func (c *checker) looks(p *process, step *runbook.Step, from, to string) []look {
+	var list []look
+	asks := probes.Asks(c.w.doc, step.When, from, to)
+	for _, told := range slices.Backward(c.w.prometheus.asked) {
+		if told.true.Before(p.begunAt) {
+			break
+		}
+		l := look{pass: true, clean: true, at: told.true}
+		for _, ask := range asks {
+			g, asked := told.answers[ask]
+			if !asked {
+				l.newest = nil
+				break
+			}
+			l.clean = l.clean && g.clean && !g.stale && !g.since.Before(c.lastFlip)
+			l.newest = append(l.newest, g.newest)
+		}
+		if len(l.newest) < len(asks) {
+			continue
+		}
+		l.pass = l.clean && c.holds(step.When, told, from, to)
+		list = append(list, l)
+	}
+	return list
+}
+
+// holds compares the numbers that the world gave; the gates of the family compare with
+// numbers and with the live value of a control.
+func (c *checker) holds(g runbook.Gate, told poll, from, to string) bool {
+	for _, group := range g {
+		for _, b := range group {
+			limit := b.Operand.Number
+			if b.Operand.Control != "" {
+				limit = told.controls[b.Operand.Control]
+			}
+			ask := probes.Asks(c.w.doc, runbook.Gate{{b}}, from, to)[0]
+			v := told.answers[ask].value
+			if b.Op == runbook.AtMost && v > limit || b.Op == runbook.Above && v <= limit {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// proved wants so many observations in a row to have passed before a release.
+func (c *checker) proved(p *process, step *runbook.Step, b *steps.Intended) {
+	if len(step.When) == 0 {
+		return
+	}
+	from, to := rung(b)
+	looks := c.looks(p, step, from, to)
+	count := 0
+	var before []time.Time
+	for _, l := range looks {
+		if !l.pass {
+			break
+		}
+		if before == nil || !slices.EqualFunc(l.newest, before, time.Time.Equal) {
+			count++
+		}
+		before = l.newest
+	}
+	if count >= step.Timing.Passes {
+		return
+	}
+	if len(looks) > 0 && looks[0].clean && (step.Name == "warm" || step.Name == "back") {
+		c.broken(withinLimit, "%s is intended, and what it adds has been within the limit in %d of %d observations", b.Target, count, step.Timing.Passes)
+	}
+	c.broken(releaseProved, "%s is intended, and its gate has passed %d times of %d", b.Target, count, step.Timing.Passes)
+}
+
+// greenSince is when the present row of passes began, as the world knows it.
+func (c *checker) greenSince(p *process, step *runbook.Step, b *steps.Intended) time.Time {
+	from, to := rung(b)
+	var since time.Time
+	for _, l := range c.looks(p, step, from, to) {
+		if !l.pass {
+			break
+		}
+		since = l.at
+	}
+	return since
+}
+
+// rung gives the numbers that a flip's gate stands for.
+func rung(b *steps.Intended) (from, to string) {
+	if _, err := fmt.Sscanf(b.Target.To, "%f", new(float64)); err != nil || b.Target.From == "" {
+		return "", ""
+	}
+	return b.Target.From, b.Target.To
+}
+
+// applying checks a plan that is about to be sent.
+func (c *checker) applying(l actions.Lease, p actions.Plan) {
+	digest := p.Digest()
+	i := slices.IndexFunc(c.w.process.log.disk.lines, func(l line) bool {
+		b, intended := l.body.(*steps.Intended)
+		return intended && b.Digest == digest
+	})
+	switch {
+	case i < 0:
+		c.broken(intentFirst, "%s is sent and the log has no intent of it", p.Control)
+	case !c.w.process.log.disk.lines[i].safe:
+		c.broken(intentFirst, "%s is sent and its intent is not on disk", p.Control)
+	case !c.w.process.replaced && c.open[digest] == nil:
+		c.broken(intentFirst, "%s is sent and its intent is settled already", p.Control)
+	}
+	control := c.w.doc.Control(p.Control)
+	if direction, readable := c.direction(p); c.w.process.log.broken && readable && direction == runbook.Releasing {
+		c.broken(releaseUnheld, "%s is loosened while the log is broken", p.Control)
+	}
+	if o := c.open[digest]; p.After != nil && o != nil && o.Target.Purpose != steps.PurposeUndo && o.Target.Purpose != steps.PurposePutBack {
+		v, err := actions.Decode(control, *p.After)
+		if err != nil || control.Kind.Numeric() && (v.Number < control.Min || v.Number > control.Max) {
+			c.broken(forbiddenFresh, "%s is sent to %q, which is out of its bounds", p.Control, *p.After)
+		}
+	}
+}
+
+// applied checks what Redis has just taken.
+func (c *checker) applied(l actions.Lease, p actions.Plan) {
+	if c.w.process != nil && c.w.process.replaced {
+		if c.w.redis.owner != c.w.process {
+			c.broken(oneCommander, "a process that was replaced has flipped %s", p.Control)
+		}
+		c.strange[p.Digest()] = true
+		c.w.edited()
+	}
+	changes := c.w.redis.changes
+	last := changes[len(changes)-1]
+	for _, before := range changes[:len(changes)-1] {
+		if before.digest == last.digest {
+			c.broken(onlyOnce, "%s was applied twice by one plan", p.Control)
+		}
+		if before.fence > last.fence || before.fence == last.fence && before.run != last.run {
+			c.broken(oneCommander, "%s of run %s was flipped with fence %d after fence %d of run %s", p.Control, last.run, last.fence, before.fence, before.run)
+		}
+	}
+	if c.w.redis.commander.run != last.run || c.w.redis.commander.fence != last.fence {
+		c.broken(oneCommander, "%s was flipped by %s with fence %d, and %s commands", p.Control, last.run, last.fence, c.w.redis.commander.run)
+	}
+	c.lastFlip, c.version = c.w.now, last.version
+}
+
+// moved checks what must be so between two moves.
+func (c *checker) moved(p *process, move steps.Move) {
+	if p.replaced {
+		return
+	}
+	s := p.machine.State()
+	if p.moves%64 == 0 && c.w.at%8 == 0 {
+		c.sameFold(p)
+	}
+	switch move.(type) {
+	case steps.Poll:
+		if s.RedisDown == "" {
+			p.readAt = p.lastRead
+		}
+		return
+	case steps.Wait:
+	default:
+		return
+	}
+	c.explained(p, s)
+	if c.well(p) && !c.ending {
+		c.braked(s)
+	}
+}
+
+// backsOff is how long the walk may wait before it tries a flip again.
+const backsOff = 2500 * time.Millisecond
+
+// well reports whether Redis has answered everything for longer than the walk waits
+// between two tries, and this process has had its first look at it.
+func (c *checker) well(p *process) bool {
+	r := &c.w.redis
+	return r.trouble(true) == nil && r.once == "" && len(r.late) == 0 && c.w.now.Sub(r.healthy) >= backsOff && c.w.now.Sub(p.begunAt) >= backsOff
+}
+
+// braked wants every brake to be on.
+func (c *checker) braked(s *steps.State) {
+	for step := range c.w.doc.Steps() {
+		if !step.Stage.Protects() || step.Flip == nil || len(step.Modes) > 0 && s.Undecided {
+			continue
+		}
+		if st := s.Step(step.Name); st.Phase != steps.StepDone {
+			c.broken(brakesAtOnce, "the walk sleeps and %s is not on: %+v", step.Name, *st)
+		}
+	}
+	for i := range c.w.doc.Guards {
+		g := &c.w.doc.Guards[i]
+		if g.Otherwise != runbook.FlipBrake || !c.breached[g.Name] {
+			continue
+		}
+		control := c.w.doc.Control(g.Flip.Control)
+		if live := c.w.redis.live(control, c.w.redis.now()); live.Invalid == "" && control.Direction(live.Value, g.Flip.To) == runbook.Protecting {
+			c.broken(brakesAtOnce, "the walk sleeps, %s is breached and %s is %s", g.Name, control.Name, control.Format(live.Value))
+		}
+	}
+	for step, flips := range c.undoing {
+		if flips && !c.w.process.log.broken { // lifting a brake waits for a log
+			c.broken(forbiddenFresh, "the walk sleeps and what %s has flipped was not put back", step)
+		}
+	}
+	c.fresh(s)
+}
+
+// fresh wants a window that makes forbidden classes stale to be closed once that was
+// measured often enough.
+func (c *checker) fresh(s *steps.State) {
+	step := c.w.doc.Step("keep")
+	if step == nil || !sameRaw(c.w.redis.raw("stale"), pointer("120")) || !slices.ContainsFunc(s.Flips(), func(f *steps.FlipState) bool {
+		return f.Target.Step == "keep" && f.Target.Purpose == steps.PurposeFlip && !f.Nothing && !f.Undone
+	}) {
+		return
+	}
+	count := 0
+	var before time.Time
+	for _, told := range slices.Backward(c.w.prometheus.asked) {
+		g, asked := told.answers[probes.Ask{Probe: "forbidden"}]
+		if told.true.Before(c.w.process.begunAt) || !asked || !g.clean || g.stale || g.value <= 0 || told.true.Sub(later(c.lastFlip, c.w.troubled)) < 8*time.Second {
+			break
+		}
+		if !g.newest.Equal(before) {
+			count++
+		}
+		before = g.newest
+	}
+	if count > step.Timing.Passes+2 {
+		c.broken(forbiddenFresh, "forbidden classes were stale in %d observations and the window is still open", count)
+	}
+}
+
+func pointer(text string) *string { return &text }
+
+// explained compares what the log says with what Redis holds.
+func (c *checker) explained(p *process, s *steps.State) {
+	if c.w.editedAt >= p.readAt || len(c.open) > 0 || len(c.w.redis.late) > 0 || p.readAt == 0 {
+		return
+	}
+	for i := range c.w.doc.Controls {
+		name := c.w.doc.Controls[i].Name
+		if said := s.Control(name); said.Known && !sameRaw(said.Raw, c.w.redis.raw(name)) {
+			c.broken(logExplains, "the log says that %s holds %s, and redis holds %s", name, shown(said.Raw), shown(c.w.redis.raw(name)))
+		}
+	}
+	for name, m := range c.w.redis.meta {
+		if m.Run == testRun && c.intents[m.Digest] == 0 && !c.strange[m.Digest] {
+			c.broken(logExplains, "redis has a flip of %s by this run that the log does not know", name)
+		}
+	}
+}
+
+func shown(raw *string) string {
+	if raw == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", *raw)
+}
+
+// ended checks the last record.
+func (c *checker) ended(p *process, b *steps.Ended) {
+	for name := range c.flipped {
+		control := c.w.doc.Control(name)
+		raw, seen := p.saw[name]
+		if !seen {
+			raw = p.machine.State().Control(name).Raw
+		}
+		v, err := control.Absent, error(nil)
+		if raw != nil {
+			v, err = actions.Decode(control, *raw)
+		}
+		if err == nil && v.Equal(control.Steady) {
+			continue
+		}
+		if !slices.ContainsFunc(b.Overrides, func(o steps.Override) bool { return o.Control == name }) {
+			c.broken(closeNames, "%s is left at %s and is not named", name, shown(raw))
+		}
+	}
+	for step, on := range c.calls {
+		if d := c.w.doc.Step(step); on && d.Call != nil && d.Call.Undo != nil && !slices.Contains(b.Calls, step) {
+			c.broken(closeNames, "the call of %s was not undone and is not named", step)
+		}
+	}
+}
+
+// end checks the whole log. Folding costs as much as walking, so every fourth incident is
+// folded, and some in the middle.
+func (c *checker) end() {
+	if c.w.process != nil && c.w.at%4 == 0 {
+		c.sameFold(c.w.process)
+	}
+	prev := ""
+	for i, l := range c.w.disk.lines {
+		if prev != "" && l.record.Prev != prev || l.record.Seq != uint64(i+1) {
+			c.broken(chainHolds, "record %d does not follow from the one before it", i+1)
+		}
+		prev = hashOf(l.text)
+	}
+}
+
+// sameFold folds the records anew and wants the state of the walk, as far as anybody can
+// see it.
+func (c *checker) sameFold(p *process) {
+	folded, err := steps.Fold(p.log.disk.marked())
+	if err != nil {
+		c.broken(resumeFold, "the log cannot be folded: %v", err)
+	}
+	now := p.clock().Now()
+	a, b := picture(folded, now), picture(p.machine.State(), now)
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			c.broken(resumeFold, "the fold says %+v, the walk %+v", a[i], b[i])
+		}
+	}
+}
+
+// picture is what can be seen of a state, and what it leads to.
+func picture(s *steps.State, now time.Time) []any {
+	list := []any{s.Stage, s.Seq, s.Modes, s.Undecided, s.Ending, s.RedisDown, s.Owed(), s.Overrides(), s.Recovered, s.Blocking(now)}
+	for step := range s.Doc.Steps() {
+		st := *s.Step(step.Name)
+		list = append(list, st.Phase, st.Outcome, st.Judged, st.Blind, st.Rung, st.Owed, st.Failures, st.Harder, st.Failed)
+	}
+	for i := range s.Doc.Controls {
+		st := *s.Control(s.Doc.Controls[i].Name)
+		list = append(list, st.Raw, st.Expected, st.Ours, st.Original, st.Failed)
+	}
+	for _, f := range s.Flips() {
+		list = append(list, f.Target, f.Digest, f.Version, f.Undone, f.Mark.UTC())
+	}
+	for _, h := range s.Holds() {
+		list = append(list, h.Cause)
+	}
+	return append(list, fmt.Sprintf("%T", steps.Next(s, now)))
+}
