@@ -58,8 +58,11 @@ func (g *group) written(n int, inNew float64) {
 // refuse counts the lookups among hits that find a value which their process
 // cannot read, and drops those values where they are not isolated.
 func (m *model) refuse(g *group, hits int) int {
+	if g.unread == 0 {
+		return 0
+	}
 	blind := m.blind(g)
-	if blind == 0 || g.unread == 0 {
+	if blind == 0 {
 		return 0
 	}
 	refused := g.refusedPart.split(hits, blind*ratio(g.unread, g.warm()))

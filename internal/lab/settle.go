@@ -69,7 +69,7 @@ func (m *model) warm(g *group, n, wanted int, inNew float64) int {
 
 // wanting is how many keys of a group some process cannot read.
 func (m *model) wanting(g *group) int {
-	if m.blind(g) == 0 {
+	if g.unread == 0 || m.blind(g) == 0 {
 		return g.cold()
 	}
 	return g.cold() + g.unread
