@@ -207,7 +207,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
 	}
 	for i := range m.serviceTimes {
-		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
+		m.serviceTimes[i] = newHistogram(0.05, 0.1, 0.15, 0.2, 0.25, 0.5, 1, 2.5, 5, 10)
 	}
 	m.split, m.even = 1, 1
 	m.fleet = newFleet(p, m.random)
