@@ -33,7 +33,26 @@ func (m *model) check() error {
 	if asked != m.origin.catalog.attempts {
 		return fmt.Errorf("%d attempts, but %d by source", m.origin.catalog.attempts, asked)
 	}
+	if err := m.checkMemory(); err != nil {
+		return err
+	}
 	return m.checkCells()
+}
+
+func (m *model) checkMemory() error {
+	if m.dead == 0 && !m.tight {
+		return nil
+	}
+	for _, where := range m.memories() {
+		used := 0.0
+		for _, c := range where.cells {
+			used += m.bytes(c)
+		}
+		if used > where.limit {
+			return fmt.Errorf("%v bytes lie in memory for %v", used, where.limit)
+		}
+	}
+	return nil
 }
 
 func (o *origin) check() error {

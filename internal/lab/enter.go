@@ -175,6 +175,9 @@ func (m *model) prewarm(g *group, n int) int {
 
 // unfetched are the keys to warm that neither prewarm nor a leader is fetching.
 func (m *model) unfetched(g *group) int {
+	if m.nowhere(g) {
+		return 0
+	}
 	wanting := m.worthPrewarming(g)
 	return wanting - g.fetching - distinct(wanting, g.coldLeaders)
 }

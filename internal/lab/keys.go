@@ -1,5 +1,7 @@
 package lab
 
+import "math"
+
 // pool is where the keys of one group in one cell stand. Every key is in exactly
 // one place: fresh and not yet due for a refresh, fresh and due, lapsed with a
 // last-good copy outside the cell, or bare, without any copy.
@@ -45,6 +47,7 @@ func (l life) under(o *orders) life {
 	l.untilDue = max(1, int(l.soft*(1-o.early)))
 	l.dueToLapse = int(l.soft * o.early)
 	l.jitter = o.jitter
+	l.copiesKept = int(math.Round(o.kept))
 	return l
 }
 
@@ -86,7 +89,7 @@ func (p *pool) age(second, staleWindow int, l life) {
 	p.due[slot] = 0
 	p.early.limit(second - l.dueToLapse)
 	p.lapsed.add(second, p.early.takeOld(p.early.old))
-	p.lapsed.limit(second - staleWindow)
+	p.lapsed.limit(second - min(staleWindow, l.copiesKept))
 	p.bare += p.lapsed.dropBefore(second - l.copiesKept)
 }
 

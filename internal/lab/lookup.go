@@ -79,6 +79,10 @@ func (m *model) lookUpGroup(c *cell, g *group, n, again int) {
 	if n+again == 0 {
 		return
 	}
+	if c.host == nowhere {
+		m.findNoCell(c, g, n, again)
+		return
+	}
 	local := m.localShare(g, n)
 	full := m.overflow(c, g, n, local)
 	n -= full

@@ -14,6 +14,7 @@ func newPage(m *model, overrides func() []controls.Override) *page {
 	p := &page{}
 	p.reads(m)
 	p.cells(m)
+	p.gutter(m)
 	p.leaders(m)
 	p.attempts(m)
 	p.originState(m)
@@ -66,14 +67,29 @@ func (p *page) cells(m *model) {
 		for n := range m.p.Nodes {
 			nodes.add(func() float64 { return m.nodeCPU(c, n) }, "cell", c.name, "node", nodeName(i, n, m.p.Nodes))
 		}
-		used.add(func() float64 { return float64(c.warmKeys() * m.p.ValueSize) }, "cell", c.name)
-		limit.add(func() float64 { return float64(c.keys()*m.p.ValueSize) * m.p.CellSpare }, "cell", c.name)
-		evicted.add(func() float64 { return 0 }, "cell", c.name)
+		used.add(func() float64 { return m.used(i) }, "cell", c.name)
+		limit.add(func() float64 { return c.limit }, "cell", c.name)
+		evicted.count(&c.evicted, "cell", c.name)
 		connections.add(func() float64 { return float64(len(m.fleet.delays)) }, "cell", c.name)
 		keys.add(func() float64 { return ratio(c.warmKeys(), c.keys()) }, "cell", c.name)
 		reads.add(func() float64 { return m.readCoverage(i, c) }, "cell", c.name)
 		denied.add(func() float64 { return float64(c.deniedKeys()) }, "cell", c.name)
 		generation.count(&c.generation, "cell", c.name)
+	}
+}
+
+func (p *page) gutter(m *model) {
+	p.gauge("catalog_gutter_memory_used_bytes", "Memory of the gutter in use.").add(func() float64 { return m.bytesAt(gutter) })
+	p.gauge("catalog_gutter_memory_limit_bytes", "Memory that the gutter may use.").add(m.gutterLimit)
+	p.counter("catalog_gutter_evictions_total", "Values that the gutter dropped for lack of memory.").count(&m.evictedThere)
+	f := p.gauge("catalog_cell_up", "Whether a cell is there.")
+	for _, c := range m.cells {
+		f.add(func() float64 {
+			if c.host == home {
+				return 1
+			}
+			return 0
+		}, "cell", c.name)
 	}
 }
 
@@ -294,16 +310,19 @@ func (m *model) lapsedBySecond() *lapsedKeys {
 func (m *model) runway(quantile float64) float64 {
 	l := m.lapsedBySecond()
 	if l.total == 0 {
-		return m.orders.stale
+		return m.staleUpTo()
 	}
 	below := 0
 	for i, n := range l.counts {
 		if below += n; float64(below) >= quantile*float64(l.total) {
-			return max(0, m.orders.stale-float64(m.second()-l.oldest-i))
+			return max(0, m.staleUpTo()-float64(m.second()-l.oldest-i))
 		}
 	}
 	return 0
 }
+
+// staleUpTo is the age in seconds up to which a copy is there and may be served.
+func (m *model) staleUpTo() float64 { return min(m.orders.stale, m.orders.kept) }
 
 func (m *model) refreshLag() float64 {
 	l := m.lapsedBySecond()

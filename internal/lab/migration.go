@@ -59,12 +59,12 @@ var comparisonNames = [comparisons]string{"equal", "version", "stale", "unreadab
 
 // replaceCell brings a replacement for a cell. One deployment goes on at a time.
 func (m *model) replaceCell(e *Event) {
-	if m.migration != nil {
+	if m.migration != nil || m.cells[cellIndex(e.Cell)].host != home {
 		return
 	}
 	x := &migration{home: cellIndex(e.Cell), cutOver: m.second() + seconds(e.Over)}
 	old := m.cells[x.home]
-	x.next = &cell{name: old.name + " replacement", lookups: old.lookups}
+	x.next = &cell{name: old.name + " replacement", lookups: old.lookups, limit: old.limit}
 	for _, g := range old.known() {
 		empty := newBarePool(m.life)
 		empty.grow(g.keys)
@@ -121,7 +121,7 @@ func (x *migration) drain(m *model) {
 }
 
 // keepsSnapshot reports whether last-good copies outlive the old cell.
-func (m *model) keepsSnapshot() bool { return m.orders.snapshot > 0.5 }
+func (m *model) keepsSnapshot() bool { return m.orders.snapshot > 0.5 && !m.copiesInside() }
 
 // lookUp lets reads of a group whose home is the old cell look up in the
 // replacement, as far as it is exposed, and says how many did. The others are

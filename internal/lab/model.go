@@ -25,6 +25,7 @@ type model struct {
 	p      *params
 	story  *Scenario
 	life   life
+	brief  life            // of a value in the gutter
 	denied life            // of an answer that there is no such key
 	random func(n int) int // from 0 up to n
 	tick   int             // since midnight of the day of the case
@@ -37,6 +38,8 @@ type model struct {
 
 	popular  popularity
 	nodes    nodes
+	dead     int     // cells that are gone without another in their place
+	tight    bool    // a cell could have more to hold than it has room for
 	split    int     // shadows of the hottest key,
 	even     float64 // and nodes over which they spread its reads
 	spread   float64 // nodes over which its copies were spread when the schedule was made
@@ -48,24 +51,25 @@ type model struct {
 	deafUntil int        // second until which single invalidations go astray
 	migration *migration // nil unless a deployment replaces a cell
 
-	arrived   int // reads so far
-	outcomes  [outcomeCount]int
-	byBucket  [4]int // arrived reads
-	violating int    // reads that were served a copy older than approved
-	sources   [sourceCount]int
-	joined    int                // followers so far
-	served    int                // followers that got their leader's value
-	timedOut  int                // followers that were refused at their deadline
-	released  int                // followers that went to the origin at their deadline
-	crowded   int                // reads that were refused because enough follow each leader
-	mixed     [identityParts]int // reads that were handed a value that is not theirs
-	hints     [2]int             // refused reads that obeyed their hint, or ignored it
-	removed   [2]int             // invalidated keys, single and bulk
-	refused   [2]int             // lookups that found a format they could not read, the one before and the new one
-	unfilled  int                // fills that came with a revoked lease
-	unmarked  int                // reads served an outdated value as fresh
-	outdated  int                // reads that found, by its version, that a value was outdated
-	bulkLeft  int                // keys that the bulk import under way still invalidates
+	arrived      int // reads so far
+	outcomes     [outcomeCount]int
+	byBucket     [4]int // arrived reads
+	violating    int    // reads that were served a copy older than approved
+	sources      [sourceCount]int
+	joined       int                // followers so far
+	served       int                // followers that got their leader's value
+	timedOut     int                // followers that were refused at their deadline
+	released     int                // followers that went to the origin at their deadline
+	crowded      int                // reads that were refused because enough follow each leader
+	mixed        [identityParts]int // reads that were handed a value that is not theirs
+	hints        [2]int             // refused reads that obeyed their hint, or ignored it
+	removed      [2]int             // invalidated keys, single and bulk
+	refused      [2]int             // lookups that found a format they could not read, the one before and the new one
+	unfilled     int                // fills that came with a revoked lease
+	evictedThere int                // values that the gutter had no room for
+	unmarked     int                // reads served an outdated value as fresh
+	outdated     int                // reads that found, by its version, that a value was outdated
+	bulkLeft     int                // keys that the bulk import under way still invalidates
 
 	entered    int // reads that looked up in a replacement
 	shadowed   [shadowResults]int
@@ -118,6 +122,9 @@ type cell struct {
 	offeredHot int     // and of those for the hottest key
 	full       float64 // part of the lookups at the node of the hottest key that it does not answer
 	generation int
+	host       host
+	limit      float64 // bytes of memory
+	evicted    int
 	groups     []*group // by rank; behind them, once somebody asks for such, the keys that do not exist
 }
 
@@ -234,6 +241,7 @@ func (m *model) newCell(index int, c cellParams, shares [groupCount]float64) *ce
 		pool := newPool(keys, m.life, m.second(), float64(keys)/reads, m.random)
 		n.groups = append(n.groups, m.newGroup(place{uint8(index), uint8(i)}, pool))
 	}
+	n.limit = float64(n.keys()*m.p.ValueSize) * m.p.CellSpare
 	return n
 }
 
@@ -272,6 +280,9 @@ func (m *model) step(s source) {
 		m.turnSecond()
 	}
 	m.life = m.life.under(m.orders)
+	if m.dead > 0 {
+		m.failOver()
+	}
 	if m.popular.unknownKeys > 0 {
 		m.denied = m.life.underNegative(m.orders)
 	}
@@ -279,6 +290,10 @@ func (m *model) step(s source) {
 	m.lookUp()
 	m.grantLeaders()
 	m.enterOrigin()
+	if m.dead > 0 || m.tight {
+		m.bear()
+		m.evict()
+	}
 }
 
 // turnSecond does what happens once a second: keys grow older, the story goes
@@ -297,10 +312,11 @@ func (m *model) turnSecond() {
 				continue
 			}
 			before := g.warm()
-			g.age(m.second(), window, m.life)
+			g.age(m.second(), window, *g.life)
 			g.shrink(before)
 		}
 	}
+	m.tight = m.tightens()
 }
 
 // shrink keeps the marks of warm keys in proportion when there are fewer of them.

@@ -61,6 +61,10 @@ func TestNothingIsLost(t *testing.T) {
 		"followers.deadline":   {"0", "0.1", "0.3", "0.8", "5"},
 		"followers.max":        {"unlimited", "0", "3", "100"},
 		"local.ttl":            {"0", "0.5", "1"},
+		"stale.kept":           {"0", "10", "300", "3600"},
+		"stale.place":          copyPlaces,
+		"cells.failover":       failovers,
+		"gutter.ttl":           {"0", "1", "30", "3600"},
 		"hotkey.splits":        {"1", "3", "8", "100"},
 		"coalescing.identity":  identities,
 		"negative.ttl":         {"0", "0.5", "3", "3600"},
@@ -91,7 +95,9 @@ func TestNothingIsLost(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		m := newModel(small(), anyStory(t), rapid.Uint64().Draw(t, "seed"), launch-500*time.Millisecond)
+		p := small()
+		p.CellSpare = rapid.SampledFrom([]float64{0.3, 1.2, p.CellSpare}).Draw(t, "spare")
+		m := newModel(p, anyStory(t), rapid.Uint64().Draw(t, "seed"), launch-500*time.Millisecond)
 		s := newPaper()
 		for range rapid.IntRange(1, 12).Draw(t, "flips") {
 			name := rapid.SampledFrom(names).Draw(t, "control")

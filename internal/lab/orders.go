@@ -48,6 +48,11 @@ type orders struct {
 	routed    [cellCount]float64
 	region    float64 // share of the reads that the region takes
 	launch    float64 // share of the hottest key's reads that may look up
+	kept      float64 // seconds for which last-good copies are kept
+	inside    float64 // share of the processes that keep them in the cell
+	gutter    float64 // share of the processes that look for a dead cell's keys there
+	survive   float64 // and in the cells that are left
+	gutterTTL float64 // seconds
 	copies    float64 // nodes that hold the hottest key
 	splits    float64 // shadows that stand for it
 	byKey     float64 // share of the processes that coalesce by the key alone
@@ -85,6 +90,10 @@ func absent(p *params) map[string]string {
 		"prewarm.bucket":       "none",
 		"routing.region":       "100",
 		"launch.admit":         "100",
+		"stale.kept":           controls.FormatNumber(p.CopiesKept.Seconds()),
+		"stale.place":          copyPlaces[0],
+		"cells.failover":       failovers[0],
+		"gutter.ttl":           "30",
 		"hotkey.copies":        "1",
 		"hotkey.splits":        "1",
 		"coalescing.identity":  identities[0],
@@ -195,6 +204,8 @@ func read(s sheet) orders {
 		region:    percent("routing.region"),
 		launch:    percent("launch.admit"),
 		copies:    number("hotkey.copies"),
+		kept:      number("stale.kept"),
+		gutterTTL: number("gutter.ttl"),
 		splits:    number("hotkey.splits"),
 		early:     percent("refresh.early"),
 		jitter:    percent("refresh.jitter"),
@@ -215,6 +226,15 @@ func read(s sheet) orders {
 	o.depth = depthOf(bucket)
 	if unknown, _ := s.Choice("format.unknown", formatChoices...); unknown == formatChoices[1] {
 		o.isolate = 1
+	}
+	if place, _ := s.Choice("stale.place", copyPlaces...); place == copyPlaces[1] {
+		o.inside = 1
+	}
+	switch to, _ := s.Choice("cells.failover", failovers...); to {
+	case failovers[1]:
+		o.gutter = 1
+	case failovers[2]:
+		o.survive = 1
 	}
 	if identity, _ := s.Choice("coalescing.identity", identities...); identity == identities[1] {
 		o.byKey = 1
@@ -258,6 +278,11 @@ func (o *orders) mix(other *orders, weight float64) {
 	o.prewarm += weight * other.prewarm
 	o.region += weight * other.region
 	o.launch += weight * other.launch
+	o.kept += weight * other.kept
+	o.inside += weight * other.inside
+	o.gutter += weight * other.gutter
+	o.survive += weight * other.survive
+	o.gutterTTL += weight * other.gutterTTL
 	o.copies += weight * other.copies
 	o.splits += weight * other.splits
 	o.byKey += weight * other.byKey

@@ -20,14 +20,16 @@ type params struct {
 	TopHundred     float64 `unit:"ratio" source:"derived" note:"reads of the keys ranked 11 to 100"`
 	TailExponent   float64 `unit:"exponent" source:"fitted" note:"Zipf exponent inside the tail; the top tenth of the tail's keys gets 70 % of its reads; sets how long the collapse lasts left alone"`
 
-	Cells      [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
-	Keys       int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
-	ValueSize  int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
-	CellSpare  float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
-	Nodes      int                   `unit:"nodes" source:"assumed" note:"of each cell; 24 in all"`
-	NodeSpeed  int                   `unit:"lookups/s" source:"assumed" note:"lookups at which the CPU of a node is full; more are not answered"`
-	RingPoints int                   `unit:"points" source:"assumed" note:"of every node on the ring that places keys"`
-	Copies     int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
+	Cells       [cellCount]cellParams `source:"case" note:"their shares of the reads; the case gives cell-c's 30 %, the others are assumed"`
+	Keys        int                   `unit:"keys" source:"derived" note:"240,000 keys at 30 % of the reads; each cell holds its share"`
+	ValueSize   int                   `unit:"bytes" source:"assumed" note:"a cached product detail with its overhead"`
+	CellSpare   float64               `unit:"ratio" source:"assumed" note:"memory limit of a cell over its full working set"`
+	DenialSize  int                   `unit:"bytes" source:"assumed" note:"a cached answer that there is no such key"`
+	GutterNodes int                   `unit:"nodes" source:"assumed" note:"of the gutter, each with the memory of a cell's node"`
+	Nodes       int                   `unit:"nodes" source:"assumed" note:"of each cell; 24 in all"`
+	NodeSpeed   int                   `unit:"lookups/s" source:"assumed" note:"lookups at which the CPU of a node is full; more are not answered"`
+	RingPoints  int                   `unit:"points" source:"assumed" note:"of every node on the ring that places keys"`
+	Copies      int                   `unit:"nodes" source:"assumed" note:"nodes that hold a copy of each of the hundred hottest keys, one in every cell"`
 
 	ShadowMissed float64 `unit:"ratio" source:"assumed" note:"of the invalidations of a split key's shadows, those that do not arrive; there is one for each shadow"`
 
@@ -98,14 +100,16 @@ var catalog = params{
 	TopHundred:     0.11,
 	TailExponent:   0.846,
 
-	Cells:      [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
-	Keys:       800_000,
-	ValueSize:  4096,
-	CellSpare:  1.6,
-	Nodes:      6,
-	NodeSpeed:  20_000,
-	RingPoints: 100,
-	Copies:     4,
+	Cells:       [cellCount]cellParams{{"cell-a", 25}, {"cell-b", 25}, {"cell-c", 30}, {"cell-d", 20}},
+	Keys:        800_000,
+	ValueSize:   4096,
+	CellSpare:   1.6,
+	DenialSize:  128,
+	GutterNodes: 2,
+	Nodes:       6,
+	NodeSpeed:   20_000,
+	RingPoints:  100,
+	Copies:      4,
 
 	ShadowMissed: 0.02,
 

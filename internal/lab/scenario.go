@@ -51,6 +51,10 @@ const (
 	Expire EventKind = "expire"
 	// LoseCell replaces Cell by an empty one.
 	LoseCell EventKind = "lose-cell"
+	// KillCell takes Cell away.
+	KillCell EventKind = "kill-cell"
+	// ReviveCell puts an empty cell in the place of one that is gone.
+	ReviveCell EventKind = "revive-cell"
 	// LoseTier replaces all cells by empty ones.
 	LoseTier EventKind = "lose-tier"
 	// BulkImport invalidates Keys Over a time, unless bulk invalidations are off

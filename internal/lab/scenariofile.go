@@ -179,6 +179,8 @@ var eventKeys = map[EventKind][]string{
 	Launch: {"share"}, HotKey: {"share"}, Concentrate: {"share"},
 	Expire:            {"bucket", "share", "copies", "over?"},
 	LoseCell:          {"cell", "copies"},
+	KillCell:          {"cell", "copies"},
+	ReviveCell:        {"cell"},
 	LoseTier:          {"copies"},
 	BulkImport:        {"keys", "over", "every?"},
 	NewFormat:         {"share"},

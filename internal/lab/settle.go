@@ -20,7 +20,7 @@ func (m *model) complete(b batch, age int) {
 		g.earlyLeaders -= b.n
 		n := g.early.takeYoung(distinct(g.early.len(), valid))
 		g.rewrite(n)
-		g.renew(n, m.second(), m.life, m.random)
+		g.renew(n, m.second(), *g.life, m.random)
 		g.written(n, m.orders.readable)
 	case prewarm:
 		g.fetching -= b.n
@@ -53,6 +53,10 @@ func (m *model) settleCold(c *cell, g *group, n int) {
 // some process could not read. In a replacement a share of their writers use the
 // new format.
 func (m *model) warm(g *group, n, wanted int, inNew float64) int {
+	if m.nowhere(g) {
+		m.unfilled += n
+		return 0
+	}
 	if g.unknown() {
 		return m.deny(g, n)
 	}
@@ -62,7 +66,7 @@ func (m *model) warm(g *group, n, wanted int, inNew float64) int {
 		g.unread -= readable
 	}
 	n = g.takeCold(n-readable, &g.usablePart)
-	g.renew(n, m.second(), m.life, m.random)
+	g.renew(n, m.second(), *g.life, m.random)
 	g.written(n+readable, inNew)
 	return n + readable
 }

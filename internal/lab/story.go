@@ -28,6 +28,10 @@ func (m *model) happen(e *Event) {
 		m.expiring = append(m.expiring, newExpiry(e))
 	case LoseCell:
 		m.loseCell(e.Cell, e.Copies)
+	case KillCell:
+		m.killCell(e.Cell, e.Copies)
+	case ReviveCell:
+		m.reviveCell(e.Cell)
 	case LoseTier:
 		for _, c := range m.cells {
 			m.loseCell(c.name, e.Copies)
@@ -59,12 +63,12 @@ func (m *model) happen(e *Event) {
 // a little older than what is lost, or are lost with it.
 func (m *model) loseCell(name string, copies bool) {
 	for _, c := range m.cells {
-		if c.name != name {
+		if c.name != name || c.host != home {
 			continue
 		}
 		c.generation++
 		for _, g := range c.groups {
-			if copies {
+			if copies && !m.copiesInside() {
 				g.lose(m.second() - seconds(m.p.SnapshotLag))
 			} else {
 				g.expire()
@@ -136,7 +140,8 @@ func (m *model) edit(g *group, kind, n int) {
 // overtake makes n values of a group outdated. Their invalidations take them out,
 // unless the stream that carries them is broken. It says how many were taken out.
 func (m *model) overtake(g *group, kind, n int) int {
-	if kind == singleEdit && m.second() < m.deafUntil {
+	unheard := m.second() < m.deafUntil || m.cells[g.place.cell].host == gutter
+	if kind == singleEdit && unheard {
 		g.outdated = min(g.outdated+n, g.warm())
 		return 0
 	}

@@ -8,6 +8,7 @@ type Variation struct {
 	Knee        int           // attempts/s at which the origin's goodput bends
 	PerDomain   int           // processes in one coalescing domain: more of them, fewer domains
 	SteadyStale time.Duration // age up to which copies are served while nobody asks for more
+	CellSpare   float64       // memory of a cell over its full working set
 	LostCell    int           // percent of reads and keys of cell-c; the others share the rest
 }
 
@@ -20,6 +21,9 @@ func (v Variation) vary(p params) params {
 	}
 	if v.SteadyStale > 0 {
 		p.SteadyStale = v.SteadyStale
+	}
+	if v.CellSpare > 0 {
+		p.CellSpare = v.CellSpare
 	}
 	if v.LostCell > 0 {
 		p.Cells = resize(p.Cells, v.LostCell)
