@@ -65,6 +65,17 @@ func (c *chain) add(path string) error {
 	return nil
 }
 
+// addLast walks the segment that is to be gone on with. Behind others it may hold no whole
+// record yet.
+func (c *chain) addLast(path string) error {
+	if len(c.segments) == 0 || Holds(path) {
+		return c.add(path)
+	}
+	c.at = &walker{path: path, end: c.end}
+	c.path = path
+	return c.at.walkFile()
+}
+
 // join finds out how a later segment meets the ones before it.
 func (c *chain) join(w *walker) error {
 	first, err := firstRecord(w.path)
@@ -75,23 +86,46 @@ func (c *chain) join(w *walker) error {
 		return &GapError{Path: w.path, First: c.end.seq + 1, Last: first.seq - 1}
 	case first.seq <= c.end.seq:
 		w.anywhere = true
-		return sameOverlap(c.path, w.path)
+		return c.sameOverlaps(w.path)
 	case first.prev != c.end.hash:
 		return &ForkError{Earlier: c.path, Later: w.path, Seq: first.seq}
 	}
 	return nil
 }
 
-// sameOverlap compares the records that two segments both hold. One equal record
-// says the same of all before it, for each names the one before.
-func sameOverlap(earlier, later string) error {
+// sameOverlaps compares a later segment with those before it, each of which it may share
+// records with.
+func (c *chain) sameOverlaps(later string) error {
+	shared := false
+	for _, s := range c.segments {
+		same, err := sameOverlap(s.Path, later)
+		if err != nil {
+			return err
+		}
+		shared = shared || same
+	}
+	if shared {
+		return nil
+	}
+	first, err := firstRecord(later)
+	if err != nil {
+		return err
+	}
+	return &StartError{Path: later, Seq: first.seq}
+}
+
+// sameOverlap compares the records that two segments both hold, and reports whether there
+// are any. One equal record says the same of all before it, for each names the one before.
+func sameOverlap(earlier, later string) (shared bool, err error) {
 	next, stop := iter.Pull2(marks(later))
 	defer stop()
 	l, err, more := next()
-	shared := false
 	for e, eErr := range marks(earlier) {
+		for err == nil && more && l.seq < e.seq {
+			l, err, more = next()
+		}
 		if err := errors.Join(eErr, err); err != nil {
-			return err
+			return shared, err
 		}
 		if !more {
 			break
@@ -100,15 +134,11 @@ func sameOverlap(earlier, later string) error {
 			continue
 		}
 		if e != l {
-			return &ForkError{Earlier: earlier, Later: later, Seq: e.seq}
+			return shared, &ForkError{Earlier: earlier, Later: later, Seq: e.seq}
 		}
 		shared = true
-		l, err, more = next()
 	}
-	if !shared {
-		return &StartError{Path: later, Seq: l.seq}
-	}
-	return nil
+	return shared, nil
 }
 
 // mark is a record without its content.
@@ -131,6 +161,13 @@ func marks(path string) iter.Seq2[mark, error] {
 			yield(mark{}, err)
 		}
 	}
+}
+
+// Holds reports whether a segment has a whole record, or cannot be read, which is to be found
+// out by whoever reads it.
+func Holds(path string) bool {
+	_, err := firstRecord(path)
+	return !errors.Is(err, ErrEmpty)
 }
 
 func firstRecord(path string) (mark, error) {

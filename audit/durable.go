@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,6 +44,23 @@ func syncDir(dir string) error {
 // and synced under another name first, so nobody ever sees half of it.
 func createFile(path string, content []byte) error {
 	return placeFile(path, content, os.Link)
+}
+
+// Place puts records that came from elsewhere, such as a mirror, in place as a segment: the
+// whole file or none of it. The file must not exist; missing directories are made.
+func Place(path string, records []Record) error {
+	var content []byte
+	for _, r := range records {
+		content = append(append(content, r.Line()...), '\n')
+	}
+	err := makeDir(filepath.Dir(path))
+	if err == nil {
+		err = createFile(path, content)
+	}
+	if err != nil {
+		return fmt.Errorf("place %s: %w", show(path), err)
+	}
+	return nil
 }
 
 // replaceFile puts a whole file in place of an older one.

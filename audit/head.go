@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -84,14 +85,35 @@ func SignHead(h Head, signer note.Signer) ([]byte, error) {
 func OpenHead(signed []byte, verifiers ...note.Verifier) (Head, error) {
 	n, err := note.Open(signed, note.VerifierList(verifiers...))
 	if unverified := (*note.UnverifiedNoteError)(nil); errors.As(err, &unverified) {
-		sig := unverified.Note.UnverifiedSigs[0]
-		return Head{}, fmt.Errorf("the head is signed by %s+%08x, which is none of the keys given", show(sig.Name), sig.Hash)
+		return unknownKey(unverified.Note)
 	}
 	if err != nil {
 		return Head{}, fmt.Errorf("the signed head: %w", err)
 	}
 	return parseHeadText(n.Text)
 }
+
+// UnknownKeyError is what a head gets that none of the given keys has signed.
+type UnknownKeyError struct {
+	Key  string // its name and hash, as the signature has them
+	Head Head   // what was signed, by whomever
+}
+
+func (e *UnknownKeyError) Error() string {
+	return "the head is signed by " + e.Key + ", which is none of the keys given"
+}
+
+func unknownKey(n *note.Note) (Head, error) {
+	h, err := parseHeadText(n.Text)
+	if err != nil {
+		return Head{}, err
+	}
+	sig := n.UnverifiedSigs[0]
+	return Head{}, &UnknownKeyError{Key: fmt.Sprintf("%s+%08x", show(sig.Name), sig.Hash), Head: h}
+}
+
+// IsSignedHead reports whether a text begins as a signed head does, and not as a record.
+func IsSignedHead(text []byte) bool { return bytes.HasPrefix(text, []byte(headFormat+"\n")) }
 
 // names reports whether the head names the record with this hash.
 func (h Head) names(hash digest) bool {

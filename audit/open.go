@@ -49,7 +49,8 @@ func create(path string, clock Clock, o Options) (_ *Log, err error) {
 
 // Open goes on with a log. It takes the writer's lock, checks the whole chain and
 // repairs a torn tail; a log that is missing, empty or damaged is refused and not
-// touched. The records are then given by [Log.Records].
+// touched. Only a segment behind others may be empty: its writer was stopped before its
+// first record. The records are then given by [Log.Records].
 func Open(path string, clock Clock, o Options) (*Log, error) {
 	l, err := open(path, clock, o)
 	if err != nil {
@@ -75,7 +76,7 @@ func open(path string, clock Clock, o Options) (_ *Log, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.add(l.path); err != nil {
+	if err := c.addLast(l.path); err != nil {
 		return nil, err
 	}
 	if c.path != l.path {
