@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,8 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"damaged meta does not stop a brake":          testDamagedMeta,
 		"since is kept until steady":                  testSince,
 		"mirror":                                      testMirror,
+		"mirror read":                                 testMirrored,
+		"mirrors found":                               testMirroredRuns,
 		"survey without a runbook":                    testSurvey,
 		"history of changes":                          testChanges,
 		"orders reach the run and answers come back":  testOrders,
@@ -519,6 +522,65 @@ func testMirror(t *testing.T, srv testServer) {
 	}
 	if left := srv.raw.TTL(t.Context(), key).Val(); left < 6*24*time.Hour {
 		t.Errorf("kept %v", left)
+	}
+}
+
+// testMirrored reads a mirror page by page and from its end, with what a hand has put there.
+func testMirrored(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	if page, err := s.Mirrored(t.Context(), runA, ""); err != nil || len(page) != 0 {
+		t.Errorf("no mirror: %v, %v", page, err)
+	}
+	var lines [][]byte
+	for i := range mirrorPage + 40 {
+		lines = append(lines, fmt.Appendf(nil, `{"seq":%d}`, i+1))
+	}
+	for some := range slices.Chunk(lines, 8) {
+		if err := s.Mirror(t.Context(), runA, some); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv.do(t, "xadd", "rewarm:{catalog}:log:"+runA, "*", "other", "field")
+	var all []Mirrored
+	for pages, after := 0, ""; ; pages++ {
+		page, err := s.Mirrored(t.Context(), runA, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			if pages != 2 {
+				t.Errorf("%d pages", pages)
+			}
+			break
+		}
+		all, after = append(all, page...), page[len(page)-1].ID
+	}
+	if len(all) != len(lines)+1 || string(all[70].Line) != `{"seq":71}` || all[len(lines)].Line != nil {
+		t.Errorf("%d entries, number 70 is %s", len(all), all[70].Line)
+	}
+	end, now, err := s.MirrorEnd(t.Context(), runA)
+	if err != nil || len(end) != 8 || string(end[6].Line) != string(lines[len(lines)-1]) || now.Sub(end[6].At).Abs() > time.Minute {
+		t.Errorf("the end is %v at %s, %v", end, now, err)
+	}
+	next, err := s.AwaitMirrored(t.Context(), runA, all[len(lines)-2].ID)
+	if err != nil || len(next) != 2 || string(next[0].Line) != string(lines[len(lines)-1]) {
+		t.Errorf("behind the last but one: %v, %v", next, err)
+	}
+}
+
+func testMirroredRuns(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	for _, run := range []string{runB, runA} {
+		if err := s.Mirror(t.Context(), run, [][]byte{[]byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv.do(t, "set", "rewarm:{UPPER}:log:x", "1")
+	srv.do(t, "set", "rewarm:{other}:changes", "1")
+	found, err := MirroredRuns(t.Context(), Options{URL: srv.url, Dial: srv.dial, Clock: testClock{}})
+	want := []MirroredRun{{"catalog", runA}, {"catalog", runB}}
+	if err != nil || !slices.Equal(found, want) {
+		t.Errorf("found %v, %v", found, err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 const leastRights = "resetkeys ~rewarm:{catalog}:controls ~rewarm:{catalog}:meta ~rewarm:{catalog}:changes ~rewarm:{catalog}:commander " +
 	"~rewarm:{catalog}:fence ~rewarm:{catalog}:version ~rewarm:{catalog}:check ~rewarm:{catalog}:log:* ~rewarm:{catalog}:inbox:* " +
 	"~rewarm:{catalog}:answers:* %R~rewarm:{catalog}:approvals:* nocommands +evalsha +eval +hmget +hvals +pttl +time +ping +type +hget +incr +set " +
-	"+hset +hdel +persist +xadd +del +expire +xlen +xtrim +xrange +xrevrange +xdel"
+	"+hset +hdel +persist +xadd +del +expire +xlen +xtrim +xrange +xrevrange +xdel +scan"
 
 // senderRights is what it says a person's user needs to give orders and approvals.
 const senderRights = "resetkeys %W~rewarm:{catalog}:approvals:bob %W~rewarm:{catalog}:inbox:* %R~rewarm:{catalog}:answers:* " +
@@ -20,7 +20,7 @@ const senderRights = "resetkeys %W~rewarm:{catalog}:approvals:bob %W~rewarm:{cat
 const readerRights = "resetkeys %R~rewarm:{catalog}:* nocommands +get +hgetall +time +xrevrange +xread"
 
 // lookRights is what it says a person needs who only looks.
-const lookRights = "resetkeys %R~rewarm:{catalog}:* nocommands +hgetall +pttl +time +xrange +xrevrange +xread"
+const lookRights = "resetkeys %R~rewarm:{catalog}:* nocommands +hgetall +hmget +pttl +time +xrange +xrevrange +xread +scan"
 
 func controlsPage(t *testing.T) string {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -41,6 +42,16 @@ func Keys(service string) KeyNames {
 
 // Log is the stream that mirrors the records of a run.
 func (k KeyNames) Log(run string) string { return k.prefix + "log:" + run }
+
+// AnyLog matches the mirrors of all runs of all services, as a pattern of Redis.
+const AnyLog = "rewarm:{*}:log:*"
+
+// ParseLog takes the key of a mirror apart.
+func ParseLog(key string) (service, run string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "rewarm:{")
+	service, run, found := strings.Cut(rest, "}:log:")
+	return service, run, ok && found && run != "" && CheckService(service) == nil
+}
 
 // Inbox is the stream of approvals and orders that reach a run from elsewhere.
 func (k KeyNames) Inbox(run string) string { return k.prefix + "inbox:" + run }
