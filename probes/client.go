@@ -154,6 +154,32 @@ func vectorSamples(v model.Vector) []sample {
 	return samples
 }
 
+// course asks for a query over a time, at equal steps.
+func (c *client) course(ctx context.Context, promql string, from, to time.Time, step, timeout time.Duration) ([]CourseSeries, string) {
+	value, _, _, err := c.api.QueryRange(ctx, promql, v1.Range{Start: from, End: to, Step: step}, v1.WithTimeout(timeout))
+	if err != nil {
+		_, detail := c.explain(err, timeout)
+		return nil, detail
+	}
+	matrix, ok := value.(model.Matrix)
+	if !ok {
+		return nil, errWrongType.Error()
+	}
+	var list []CourseSeries
+	for _, stream := range matrix {
+		labels := make(map[string]string, len(stream.Metric))
+		for name, value := range stream.Metric {
+			labels[string(name)] = string(value)
+		}
+		series := CourseSeries{Series: seriesName(labels)}
+		for _, pair := range stream.Values {
+			series.Points = append(series.Points, CoursePoint{At: pair.Timestamp.Time().UTC(), Raw: formatSample(float64(pair.Value))})
+		}
+		list = append(list, series)
+	}
+	return list, ""
+}
+
 // formatSample writes a value as Prometheus does on the wire.
 func formatSample(v float64) string {
 	if size := math.Abs(v); size != 0 && (size < 1e-6 || size >= 1e21) {

@@ -70,3 +70,6 @@ func (s *State) CurrentStep() *runbook.Step {
 	}
 	return current
 }
+
+// Approvals gives every approval of the run, oldest first, also those that are void.
+func (s *State) Approvals() []*ApprovalState { return s.approvals }

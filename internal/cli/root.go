@@ -48,7 +48,7 @@ func (p *program) rootCommand() *cobra.Command {
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(), p.diagnoseCommand(),
-		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.labCommand(), p.auditCommand(), p.versionCommand(),
+		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
 	)
 	root.AddCommand(p.orderCommands()...)
 	return root

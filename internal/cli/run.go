@@ -212,6 +212,7 @@ func (w *walk) finish(err error) error {
 		return err
 	}
 	err = commandError(err)
+	w.captureEvidence()
 	if !w.p.settings.json() {
 		w.summary()
 	}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/evidence"
+)
+
+func (p *program) evidenceCommand() *cobra.Command {
+	return group("evidence", "Make, check and list what others can hold a run against",
+		p.evidenceExportCommand(), p.evidenceVerifyCommand(), p.evidenceListCommand())
+}
+
+func (p *program) evidenceExportCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write the evidence of a run as one file",
+		Long: `Writes a zip with the log, its signed head, the runbook, what was captured, the figures
+that follow from the records, the timeline, and a report as Markdown and as a page. The
+same run gives the same bytes on every machine that has its folder.
+
+What Prometheus and Redis hold is captured once, at the end of the walk or at the first
+export; when they are gone, the evidence says so.`,
+		Args: exactly(1, "evidence export RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.evidenceExport(cmd.Context(), args[0], out) },
+	}
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write (default RUN.evidence.zip)")
+	return cmd
+}
+
+func (p *program) evidenceExport(ctx context.Context, name, out string) error {
+	folder, err := p.findRun(name)
+	if err != nil {
+		return err
+	}
+	if _, err := p.verify(folder, ""); err != nil {
+		return err
+	}
+	if err := p.captureLate(ctx, folder); err != nil {
+		return err
+	}
+	bundle, err := p.bundle(folder)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = folder.run + ".evidence.zip"
+	}
+	if err := os.WriteFile(out, bundle, 0o644); err != nil {
+		return fail(exitError, err, "give another file with --out")
+	}
+	fmt.Fprintf(p.out, "%s: %d bytes, sha256 %s\n", oneLine(out), len(bundle), sumOf(bundle))
+	return nil
+}
+
+// bundle makes the evidence of a run from its folder.
+func (p *program) bundle(folder runFolder) ([]byte, error) {
+	key, err := p.publicKey()
+	if err != nil {
+		return nil, err
+	}
+	material, err := evidence.Read(folder.run, p.segments(folder), key)
+	if err != nil {
+		return nil, err
+	}
+	return evidence.Build(material, thisBuild().Version)
+}
+
+// publicKey is the text of this state directory's public key, nil when it has none.
+func (p *program) publicKey() ([]byte, error) {
+	keys, err := p.keysHome()
+	if err != nil {
+		return nil, err
+	}
+	public, err := os.ReadFile(filepath.Join(keys, "head.pub"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return public, err
+}
+
+func (p *program) evidenceVerifyCommand() *cobra.Command {
+	var head string
+	var keys []string
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Check a file of evidence by itself, offline",
+		Long: `Checks the zip, every hash, the chain, the signed head, that the runbook is the one of the log,
+and that figures, timeline and reports follow from the records.
+
+A bundle carries the key that its head is signed with, so by itself it proves that nothing
+was changed after it was made, not who made it: whoever had the key could have written the
+whole log anew. --key checks the signature against a key that you have from elsewhere, --head
+the log against a position that was read out, published or mirrored during the incident.`,
+		Args: exactly(1, "evidence verify FILE"),
+		RunE: func(_ *cobra.Command, args []string) error { return p.evidenceVerify(args[0], head, keys) },
+	}
+	cmd.Flags().StringVar(&head, "head", "", "`HEAD` that was kept elsewhere, as 312/9f2c41d07ab3")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "`FILE` with a public key that is known to be right; may be repeated")
+	return cmd
+}
+
+func (p *program) evidenceVerify(file, head string, keys []string) error {
+	bundle, err := os.ReadFile(file)
+	if err != nil {
+		return usage(err, "give a file that rewarm evidence export has written")
+	}
+	check := evidence.Check{Version: thisBuild().Version}
+	if head != "" {
+		kept, err := audit.ParseHead(head)
+		if err != nil {
+			return usage(err, "a head looks like 312/9f2c41d07ab3")
+		}
+		check.Head = &kept
+	}
+	for _, name := range keys {
+		key, err := readKey(name)
+		if err != nil {
+			return err
+		}
+		check.Keys = append(check.Keys, key)
+	}
+	v, err := evidence.Verify(bundle, check)
+	switch {
+	case evidence.IsBroken(err):
+		return fail(exitUnverified, err, "keep the file as it is, and ask for another export or for the run's folder")
+	case err != nil:
+		return err
+	}
+	return p.showEvidence(v)
+}
+
+func readKey(file string) (note.Verifier, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage(err, "give the head.pub of whoever walked the run")
+	}
+	key, err := note.NewVerifier(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", file, err), "give the head.pub of whoever walked the run")
+	}
+	return key, nil
+}
+
+func (p *program) showEvidence(v evidence.Verified) error {
+	if p.settings.json() {
+		return json.NewEncoder(p.out).Encode(v)
+	}
+	fmt.Fprintf(p.out, "run %s verifies: %d files, head %s\n", oneLine(v.Run), v.Files, v.Head)
+	for _, sentence := range v.Sentences {
+		fmt.Fprintln(p.out, oneLine(sentence))
+	}
+	return nil
+}
+
+func (p *program) evidenceListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the runs of this machine with what their evidence would have",
+		Args:  exactly(0, "evidence list"),
+		RunE:  func(*cobra.Command, []string) error { return p.evidenceList() },
+	}
+}
+
+// kept is one line of `evidence list --output json`.
+type kept struct {
+	Run      string   `json:"run"`
+	State    runState `json:"state"`
+	Signed   bool     `json:"signed"`
+	Captured bool     `json:"captured"`
+	Bytes    int64    `json:"log_bytes"`
+}
+
+func (p *program) evidenceList() error {
+	folders, err := p.runFolders()
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		k := kept{Run: folder.run, State: p.listedRun(folder).State, Captured: evidence.Captured(folder.dir)}
+		if info, err := os.Stat(folder.logPath()); err == nil {
+			k.Bytes = info.Size()
+		}
+		_, err := os.Stat(folder.headPath())
+		k.Signed = err == nil
+		if err := p.showKept(k); err != nil {
+			return err
+		}
+	}
+	if len(folders) == 0 && !p.settings.json() {
+		fmt.Fprintln(p.out, "no runs yet; rewarm demo makes one")
+	}
+	return nil
+}
+
+func (p *program) showKept(k kept) error {
+	if p.settings.json() {
+		return json.NewEncoder(p.out).Encode(k)
+	}
+	yes := map[bool]string{true: "", false: "not "}
+	_, err := fmt.Fprintf(p.out, "%-44s %-11s %ssigned, %scaptured, %d bytes of log\n", k.Run, k.State, yes[k.Signed], yes[k.Captured], k.Bytes)
+	return err
+}

@@ -1,0 +1,101 @@
+package evidence
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+	"github.com/rewarm/rewarm/templates"
+)
+
+// stopwatch is a clock that goes on by a second at each look.
+type stopwatch struct{ now time.Time }
+
+func (s *stopwatch) Now() time.Time { s.now = s.now.Add(time.Second); return s.now }
+
+func (s *stopwatch) Wait(context.Context, time.Time) error { return nil }
+
+func (s *stopwatch) Deadline(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
+
+// hostile is what may stand in a note, a label or an error page.
+const hostile = "</script><img src=x onerror=alert(1)> | =cmd() \x1b[31m `rm` \u202e [x](javascript:1)"
+
+// smallRun writes the log of a short run with a signed head, and gives its material.
+func smallRun(t testing.TB, end bool) Material {
+	t.Helper()
+	dir := t.TempDir()
+	log, err := audit.Create(filepath.Join(dir, "audit.jsonl"), &stopwatch{time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)}, audit.Options{Run: "20261129T100801Z-small-7f3a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range smallRecords(t, end) {
+		if _, err := log.Commit("ana", r.kind, r.body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := audit.OpenKey(filepath.Join(dir, "keys"), "rewarm-desk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := log.Sign(key.Signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.StoreHead(head); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	public, err := os.ReadFile(filepath.Join(dir, "keys", "head.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Read("20261129T100801Z-small-7f3a", []string{log.Path()}, public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+type record struct {
+	kind string
+	body any
+}
+
+func smallRecords(t testing.TB, end bool) []record {
+	t.Helper()
+	book, err := templates.Files.ReadFile("runbooks/origin-fault.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, problems := runbook.Parse("origin-fault.yaml", book, nil)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	value := "3200"
+	target := steps.Target{Step: "enforce-admission", Purpose: steps.PurposeFlip, Control: "origin.admission", To: value}
+	plan := actions.Plan{Run: "small", Step: target.Step, Control: target.Control, After: &value, Direction: runbook.Protecting, Unit: "attempts/s"}
+	list := []record{
+		{steps.KindBegun, &steps.Begun{Format: steps.FormatV1, Run: "20261129T100801Z-small-7f3a", Service: doc.Service, File: doc.File, Runbook: book, SHA256: doc.Sum(),
+			Prometheus: "http://prometheus:9090", Redis: "redis:6379", Approve: steps.Manual, Version: "v1", Host: "desk", PID: 7, User: "ana"}},
+		{steps.KindStage, &steps.StageBody{Stage: "protect-origin"}},
+		{steps.KindIntended, &steps.Intended{Target: target, Plan: plan, Digest: "d1", Fence: 1, Blind: true, Before: "unlimited (absent)", After: "3200 attempts/s"}},
+		{steps.KindSettled, &steps.Settled{Target: target, Plan: plan, Digest: "d1", Result: steps.ResultApplied, Version: 1, Found: &value, Seen: true, After: "3200 attempts/s"}},
+		{steps.KindNoted, &steps.Noted{By: "ana", Text: hostile}},
+		{steps.KindHeld, &steps.Held{Cause: "person", By: "ana", Sentence: "held by ana: " + hostile}},
+		{steps.KindHeld, &steps.Held{Cause: "person", Lifted: true, By: "ana", Sentence: "released by ana"}},
+	}
+	if end {
+		list = append(list, record{steps.KindAborted, &steps.Ended{Reason: "enough", By: "ana"}})
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Material is everything that a bundle is made of.
+type Material struct {
+	Run      string
+	Segments [][]byte          // of the log, in order
+	Head     []byte            // the signed head, nil when there is none
+	Key      []byte            // the public key that it claims to be signed with, nil when there is none
+	Captures map[string][]byte // by file name
+}
+
+// capturesDir is the folder of captures inside a run's folder.
+const capturesDir = "captures"
+
+// Read takes the material of a run from its files. The head and the captures lie beside the first segment.
+func Read(run string, segments []string, key []byte) (Material, error) {
+	m := Material{Run: run, Key: key, Captures: map[string][]byte{}}
+	for _, path := range segments {
+		log, err := os.ReadFile(path)
+		if err != nil {
+			return m, fmt.Errorf("the log: %w", err)
+		}
+		m.Segments = append(m.Segments, log)
+	}
+	dir := filepath.Dir(segments[0])
+	head, err := os.ReadFile(filepath.Join(dir, "head"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("the head: %w", err)
+	}
+	m.Head = head
+	return m, m.readCaptures(filepath.Join(dir, capturesDir))
+}
+
+func (m *Material) readCaptures(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the captures: %w", err)
+	}
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !isCapture(entry.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return fmt.Errorf("the captures: %w", err)
+		}
+		m.Captures[entry.Name()] = text
+	}
+	return nil
+}
+
+// isCapture reports whether a file of the captures' folder is one that this package has written.
+func isCapture(name string) bool { return slices.Contains(captureNames, name) }
+
+// segmentName is the name of a segment inside a bundle, counted from 1.
+func segmentName(number int) string {
+	if number == 1 {
+		return "audit.jsonl"
+	}
+	return fmt.Sprintf("audit-%d.jsonl", number)
+}
+
+// segmentNumber is the inverse of segmentName, 0 for other names.
+func segmentNumber(name string) int {
+	for number := 1; number <= mostSegments; number++ {
+		if segmentName(number) == name {
+			return number
+		}
+	}
+	return 0
+}
+
+// mostSegments bounds how many segments a bundle can have.
+const mostSegments = 99
+
+// captureOf gives the name of a capture in a bundle without its folder, "" for other files.
+func captureOf(name string) string {
+	if rest, ok := strings.CutPrefix(name, capturesDir+"/"); ok {
+		return rest
+	}
+	return ""
+}

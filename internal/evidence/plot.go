@@ -1,0 +1,212 @@
+package evidence
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// plot is one probe over the run, with every flip marked.
+type plot struct {
+	Probe, Unit string
+	Captured    bool // drawn from what Prometheus kept, else from what the walk observed
+	lines       [][]dot
+	from, to    time.Time
+	flips       []time.Time
+	references  []Reference // of the same unit
+}
+
+type dot struct {
+	at    time.Time
+	value float64
+}
+
+// mostLines bounds the series of one plot; those with the highest values are drawn.
+const mostLines = 6
+
+// plotsOf draws the probes in the order of the runbook: what Prometheus kept where it was captured, else the
+// observations of the walk.
+func plotsOf(f *Figures, ranges *Ranges) []plot {
+	var flips []time.Time
+	for _, x := range f.Flips {
+		if x.Result == "applied" {
+			flips = append(flips, x.At)
+		}
+	}
+	var plots []plot
+	for i := range f.Probes {
+		p := plot{Probe: f.Probes[i].Probe, Unit: f.Probes[i].Unit, flips: flips}
+		for _, r := range f.References {
+			if r.Unit == p.Unit {
+				p.references = append(p.references, r)
+			}
+		}
+		if captured := rangeOf(ranges, p.Probe); captured != nil {
+			p.Captured, p.lines = true, linesOf(captured)
+		}
+		if len(p.lines) == 0 {
+			p.Captured, p.lines = false, observedLines(&f.Probes[i])
+		}
+		if p.span() {
+			plots = append(plots, p)
+		}
+	}
+	return plots
+}
+
+func rangeOf(ranges *Ranges, probe string) *Range {
+	if ranges == nil {
+		return nil
+	}
+	for i := range ranges.Probes {
+		if ranges.Probes[i].Probe == probe {
+			return &ranges.Probes[i]
+		}
+	}
+	return nil
+}
+
+func linesOf(r *Range) [][]dot {
+	var lines [][]dot
+	for _, series := range r.Series {
+		var line []dot
+		for _, point := range series.Points {
+			if value, ok := finite(point.Value); ok {
+				line = append(line, dot{point.At, value})
+			}
+		}
+		if len(line) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b []dot) int { return compareFloat(highest(b), highest(a)) })
+	return lines[:min(len(lines), mostLines)]
+}
+
+func observedLines(p *ProbeFigure) [][]dot {
+	var low, high []dot
+	apart := false
+	for _, sample := range p.Points {
+		least, ok1 := finite(sample.Min)
+		most, ok2 := finite(sample.Max)
+		if ok1 && ok2 {
+			low, high = append(low, dot{sample.At, least}), append(high, dot{sample.At, most})
+			apart = apart || least != most
+		}
+	}
+	switch {
+	case len(high) == 0:
+		return nil
+	case apart:
+		return [][]dot{high, low}
+	}
+	return [][]dot{high}
+}
+
+func finite(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+func highest(line []dot) float64 {
+	top := math.Inf(-1)
+	for _, d := range line {
+		top = max(top, d.value)
+	}
+	return top
+}
+
+func compareFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// span finds the time that a plot covers; false when there is nothing to draw.
+func (p *plot) span() bool {
+	for _, line := range p.lines {
+		for _, d := range line {
+			if p.from.IsZero() || d.at.Before(p.from) {
+				p.from = d.at
+			}
+			if d.at.After(p.to) {
+				p.to = d.at
+			}
+		}
+	}
+	return p.to.After(p.from)
+}
+
+// The room of a plot, in the units of its picture.
+const (
+	plotWidth, plotHeight     = 640.0, 150.0
+	plotLeft, plotTop, plotIn = 64.0, 8.0, 112.0
+	plotInner                 = plotWidth - plotLeft - 8
+)
+
+// SVG draws the plot. Colours come from the page, so that it can be read in light, in dark and in print.
+func (p plot) SVG() string {
+	low, top := 0.0, 0.0
+	for _, line := range p.lines {
+		for _, d := range line {
+			low, top = min(low, d.value), max(top, d.value)
+		}
+	}
+	if top == low {
+		top = low + 1
+	}
+	x := func(at time.Time) float64 {
+		return plotLeft + plotInner*min(1, max(0, float64(at.Sub(p.from))/float64(p.to.Sub(p.from))))
+	}
+	y := func(v float64) float64 { return plotTop + plotIn*(1-(v-low)/(top-low)) }
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s over time, %s to %s UTC">`,
+		plotWidth, plotHeight, html.EscapeString(p.Probe), p.from.UTC().Format("15:04:05"), p.to.UTC().Format("15:04:05"))
+	fmt.Fprintf(&b, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`, plotLeft, plotTop, plotInner, plotIn)
+	for _, flip := range p.flips {
+		if !flip.Before(p.from) && !flip.After(p.to) {
+			fmt.Fprintf(&b, `<path class="flip" d="M%.1f %.0fv%.0f"/>`, x(flip), plotTop, plotIn)
+		}
+	}
+	for _, r := range p.references {
+		if r.Value <= top {
+			fmt.Fprintf(&b, `<path class="reference" d="M%.0f %.1fh%.0f"/><text class="reference" x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
+				plotLeft, y(r.Value), plotInner, plotLeft+plotInner-4, y(r.Value)-3, html.EscapeString(r.Name))
+		}
+	}
+	for i, line := range p.lines {
+		fmt.Fprintf(&b, `<polyline class="line l%d" points="`, i)
+		for _, d := range line {
+			fmt.Fprintf(&b, "%.1f,%.1f ", x(d.at), y(d.value))
+		}
+		b.WriteString(`"/>`)
+	}
+	for _, v := range []float64{low, (low + top) / 2, top} {
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, y(v)+4, html.EscapeString(axis(v, p.Unit)))
+	}
+	for part := range 5 {
+		at := p.from.Add(time.Duration(part) * p.to.Sub(p.from) / 4)
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="middle">%s</text>`, x(at), plotTop+plotIn+16, at.UTC().Format("15:04:05"))
+	}
+	b.WriteString("</svg>")
+	return b.String()
+}
+
+// axis is a value at an axis, short.
+func axis(v float64, unit string) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if unit == "s" || unit == "ratio" || unit == "percent" {
+		return runbook.FormatQuantity(rounded, unit)
+	}
+	return runbook.FormatQuantity(rounded, "")
+}

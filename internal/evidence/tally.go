@@ -1,0 +1,236 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// tally collects figures record by record.
+type tally struct {
+	f       *Figures
+	state   *steps.State
+	ledger  ledger
+	intents map[string]entry // by digest
+	open    map[string]int   // hold's cause: index in Holds
+	begunAt map[string]int64 // the same: run time
+	probes  map[string]int   // index in Probes
+	blind   map[string]bool
+}
+
+func newTally() *tally {
+	return &tally{
+		f:       &Figures{Format: FiguresFormat, Flips: []FlipFigure{}, Decisions: []Decision{}, Holds: []Hold{}, NeverLifted: []Left{}},
+		ledger:  newLedger(),
+		intents: map[string]entry{}, open: map[string]int{}, begunAt: map[string]int64{}, probes: map[string]int{}, blind: map[string]bool{},
+	}
+}
+
+// take is called with the state behind the record.
+func (t *tally) take(e entry, s *steps.State) error {
+	t.state = s
+	t.ledger.take(e, s)
+	switch b := e.body.(type) {
+	case *steps.Begun:
+		t.begun(e, b, s.Doc)
+	case *steps.Resumed:
+		t.f.Processes = append(t.f.Processes, Process{e.Seq, e.At, b.Host, b.PID, b.User, b.Version})
+	case *steps.StageBody:
+		t.stage(e, b)
+	case *steps.Observed:
+		t.observed(b, s.Doc)
+	case *steps.Intended:
+		t.intents[b.Digest] = e
+	case *steps.Settled:
+		t.settled(e, b)
+	case *steps.Judged:
+		t.judged(e, b)
+	case *steps.Held:
+		t.held(e, b)
+	case *steps.Recovered:
+		t.f.RecoveredAt, t.f.TookMS, t.f.WithinMS, t.f.Late = b.RecoveredAt.UTC(), b.TookMS, b.WithinMS, b.Late
+	case *steps.Ended:
+		t.f.Reason = b.Reason
+	default:
+		t.words(e)
+	}
+	return nil
+}
+
+func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
+	f := t.f
+	f.Run, f.Service, f.Runbook, f.SHA256, f.Parameters = b.Run, b.Service, doc.Name, b.SHA256, b.Parameters
+	f.Lab, f.Prometheus, f.Redis, f.Began = b.Lab, b.Prometheus, b.Redis, e.At
+	f.WithinMS = doc.RecoverWithin.Milliseconds()
+	f.Processes = append(f.Processes, Process{e.Seq, e.At, b.Host, b.PID, b.User, b.Version})
+	for _, figure := range doc.Figures {
+		f.References = append(f.References, Reference{figure.Name, figure.Value, figure.Unit, figure.Measured})
+	}
+	for i := range doc.Probes {
+		p := &doc.Probes[i]
+		t.probes[p.Name] = i
+		f.Probes = append(f.Probes, ProbeFigure{Probe: p.Name, Unit: p.Unit, Query: p.Query, Points: []Sample{}})
+	}
+}
+
+// stage notes when the protecting stages are done: at the first stage behind them.
+func (t *tally) stage(e entry, b *steps.StageBody) {
+	stage, known := runbook.ParseStage(b.Stage)
+	if known && !stage.Protects() && t.f.ProtectedMS == 0 {
+		t.f.ProtectedMS = e.T
+	}
+}
+
+func (t *tally) observed(b *steps.Observed, doc *runbook.Document) {
+	for i := range b.Answers {
+		a := &b.Answers[i]
+		index, known := t.probes[a.Ask.Probe]
+		if !known {
+			continue
+		}
+		p := &t.f.Probes[index]
+		if a.Reason != "" || a.Count == 0 {
+			p.Unknown++
+			continue
+		}
+		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw})
+	}
+}
+
+func (t *tally) settled(e entry, b *steps.Settled) {
+	f := FlipFigure{
+		Seq: e.Seq, At: e.At, T: e.T, Stage: t.stageOf(b.Target.Step), Step: b.Target.Step, Control: b.Target.Control,
+		After: b.After, Direction: string(b.Plan.Direction), Purpose: string(b.Target.Purpose), Result: string(b.Result),
+		Version: b.Version, Digest: b.Digest, Approved: t.approver(b.Target, b.Plan.Direction),
+	}
+	f.Before = shownRaw(b.Plan.Before)
+	if intent, ok := t.intents[b.Digest]; ok {
+		body := intent.body.(*steps.Intended)
+		f.Before, f.After, f.Blind, f.TookMS = body.Before, body.After, body.Blind, e.T-intent.T
+	}
+	if f.Blind && !t.blind[f.Step] {
+		t.blind[f.Step] = true
+		t.f.Blind = append(t.f.Blind, f.Step)
+	}
+	t.f.Flips = append(t.f.Flips, f)
+}
+
+func (t *tally) stageOf(step string) string {
+	if s := t.state.Doc.Step(step); s != nil {
+		return s.Stage.String()
+	}
+	return stageName(t.state)
+}
+
+// approver is who approved a release: the last approval that still stood and covers the control.
+func (t *tally) approver(target steps.Target, direction runbook.Direction) string {
+	if direction != runbook.Releasing {
+		return ""
+	}
+	approvals := t.state.Approvals()
+	for i := len(approvals) - 1; i >= 0; i-- {
+		a := approvals[i]
+		covers := slices.ContainsFunc(a.Covers, func(c steps.Change) bool { return c.Control == target.Control })
+		if a.Step == target.Step && covers {
+			return a.By + ", " + a.How
+		}
+	}
+	return ""
+}
+
+func shownRaw(raw *string) string {
+	if raw == nil {
+		return "absent"
+	}
+	return *raw
+}
+
+func (t *tally) judged(e entry, b *steps.Judged) {
+	t.f.Decisions = append(t.f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Step: b.Step, Gate: b.Gate, Verdict: b.Verdict,
+		Decision: string(b.Decision), Readings: readings(b.Findings)})
+}
+
+func readings(findings []probes.Finding) []string {
+	var list []string
+	for _, f := range findings {
+		text := f.Verdict.String() + ": " + f.Sentence
+		for _, note := range f.Notes {
+			text += " [" + note + "]"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+func (t *tally) held(e entry, b *steps.Held) {
+	if !b.Lifted {
+		t.open[b.Cause], t.begunAt[b.Cause] = len(t.f.Holds), e.T
+		t.f.Holds = append(t.f.Holds, Hold{Seq: e.Seq, At: e.At, Cause: b.Cause, Sentence: b.Sentence, By: b.By})
+		return
+	}
+	if index, open := t.open[b.Cause]; open {
+		t.f.Holds[index].Lifted, t.f.Holds[index].LastedMS = true, e.T-t.begunAt[b.Cause]
+		delete(t.open, b.Cause)
+	}
+}
+
+// words keeps what people said and what is best told in words.
+func (t *tally) words(e entry) {
+	add := func(list *[]Moment, who string, parts ...string) {
+		var said []string
+		for _, part := range parts {
+			if part != "" {
+				said = append(said, part)
+			}
+		}
+		*list = append(*list, Moment{Seq: e.Seq, At: e.At, T: e.T, Who: who, Text: strings.Join(said, " ")})
+	}
+	switch b := e.body.(type) {
+	case *steps.Noted:
+		add(&t.f.Said, b.By, b.Text)
+	case *steps.OrderedBody:
+		add(&t.f.Said, b.By, string(b.Order), b.Step, b.Reason)
+	case *steps.ConfirmedBody:
+		if b.Answered && b.By == "" {
+			add(&t.f.Said, "nobody answered", b.Step+":", b.Answer)
+		} else if b.Answered {
+			add(&t.f.Said, b.By, b.Step+":", b.Answer)
+		}
+	case *steps.Skipped:
+		add(&t.f.Skips, b.By, b.Step+":", b.Reason)
+	case *steps.Guarded:
+		add(&t.f.Guards, "", b.Guard, map[bool]string{true: "breached,", false: "holds again"}[b.Breached], b.Action)
+	case *steps.Drifted:
+		add(&t.f.Drifts, "", b.Control, "from", shownRaw(b.Expected), "to", shownRaw(b.Found)+":", string(b.Decision))
+	case *steps.Called:
+		if b.Finished {
+			add(&t.f.Calls, "", b.Step+":", strings.Join(b.Command, " "), map[bool]string{true: "ended well", false: "FAILED"}[b.OK], b.Error)
+		}
+	}
+}
+
+// done closes the books.
+func (t *tally) done() *Figures {
+	f, s := t.f, t.state
+	f.Records, f.LastAt, f.Modes = s.Seq, s.LastAt, s.Modes
+	f.State = "open"
+	if s.Ending == steps.EndedClosed || s.Ending == steps.EndedAborted {
+		f.State = string(s.Ending)
+	}
+	f.TotalMS = t.ledger.last
+	f.Ledger = t.ledger.stages()
+	for cause, index := range t.open {
+		f.Holds[index].LastedMS = t.ledger.last - t.begunAt[cause]
+	}
+	for _, o := range s.Overrides() {
+		f.NeverLifted = append(f.NeverLifted, Left{Control: o.Control, Value: o.Value, Steady: o.Steady, Since: o.Since.UTC(), By: o.By})
+	}
+	return f
+}
+
+// utc is a time for people.
+func utc(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
