@@ -12,7 +12,8 @@ import (
 // Holder is who wants to command.
 type Holder struct {
 	Run, Actor, Host string
-	Fence            int64 // the highest fencing number that the run has had; 0 for a new run
+	Fence            int64     // the highest fencing number that the run has had; 0 for a new run
+	Since            time.Time // server time at which it first took the command; zero for a new run
 }
 
 // Lease is the right of a run to flip controls. Run and Fence are both compared
@@ -50,12 +51,13 @@ func (c *Commanded) Error() string {
 
 // Take makes the holder's run the commander and gives it a new fencing number.
 // A run that commands already gets a new number at once; another live one is
-// answered with *Commanded, anything else with *Failure. The number is higher than
+// answered with *Commanded, unless the holder came after it and Redis has lost that in
+// a failover; anything else with *Failure. The number is higher than
 // any that the holder or Redis knows of. A Take whose answer did not come can be
 // repeated.
 func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
 	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence, s.keys.Meta},
-		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence)
+		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence, h.sinceMS())
 	if err != nil {
 		return Lease{}, err
 	}
@@ -65,6 +67,13 @@ func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
 	a := answer{words: words}
 	l := Lease{Run: h.Run, Fence: a.number(1), Since: a.time(2), Until: a.time(3)}
 	return l, a.err
+}
+
+func (h Holder) sinceMS() int64 {
+	if h.Since.IsZero() {
+		return 0
+	}
+	return h.Since.UnixMilli()
 }
 
 // Renew moves the end of the lease, and the dead man's time of the controls that

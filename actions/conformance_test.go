@@ -103,6 +103,7 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"bytes that are not UTF-8 are compared whole": testBytes,
 		"another run commands":                        testOtherRun,
 		"fence and run are both compared":             testFenceAndRun,
+		"a commander that had gone is not obeyed":     testGoneCommander,
 		"fence never goes back":                       testFenceAfterFailover,
 		"version never goes back":                     testVersionAfterFailover,
 		"renewing keeps alive what lives":             testRenew,
@@ -674,5 +675,26 @@ func testChanges(t *testing.T, srv testServer) {
 	}
 	if next, err := s.AwaitChanges(t.Context(), first.ID); err != nil || len(next) != 1 || next[0].ID != second.ID {
 		t.Errorf("after the first %+v, %v", next, err)
+	}
+}
+
+// A failover may bring back the commander before this one. Whoever came after it may take
+// the command again; a stranger may not.
+func testGoneCommander(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	take(t, s, Holder{Run: runB, Actor: "ben", Host: "ops-2"})
+	key := "rewarm:{catalog}:commander"
+	before := srv.do(t, "hmget", key, "fence", "since", "until").([]any)
+	srv.do(t, "hset", key, "until", "1")
+	l := take(t, s, ana)
+	srv.do(t, "hset", key, "run", runB, "actor", "ben", "fence", before[0], "since", before[1], "until", before[2])
+	var commanded *Commanded
+	if _, err := s.Take(t.Context(), ana); !errors.As(err, &commanded) {
+		t.Fatalf("a stranger took the command: %v", err)
+	}
+	again := ana
+	again.Fence, again.Since = l.Fence, l.Since.Add(time.Millisecond)
+	if got := take(t, s, again); got.Fence <= l.Fence {
+		t.Errorf("fence %d after %d", got.Fence, l.Fence)
 	}
 }

@@ -105,6 +105,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Planned:
 		s.plans[b.Target.key()] = b
 		s.noticed(b.Plan.Control, b.Plan.Before)
+		s.Control(b.Plan.Control).Unread = false
 		s.away = retry{}
 	case *Approved:
 		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At})

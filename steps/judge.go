@@ -171,7 +171,7 @@ func (n *next) drift() Move {
 	for i := range n.doc.Controls {
 		c := &n.doc.Controls[i]
 		state := n.s.Control(c.Name)
-		if !state.Ours || n.s.openIntent(c.Name) != nil || n.s.putBack[c.Name] || n.agreed(c, state) {
+		if !state.Ours || n.s.openIntent(c.Name) != nil || n.s.putBack[c.Name] || state.Unread || n.agreed(c, state) {
 			continue
 		}
 		return Write{Kind: KindDrifted, Durable: true, Body: n.s.driftOf(c, state)}

@@ -176,7 +176,7 @@ func (m *Machine) take(ctx context.Context) error {
 	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	defer cancel()
 	holder := m.c.Holder
-	holder.Fence = m.lease.Fence
+	holder.Fence, holder.Since = m.lease.Fence, m.lease.Since
 	if m.state != nil {
 		holder.Fence = max(holder.Fence, m.state.fence)
 	}

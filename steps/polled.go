@@ -33,6 +33,7 @@ func (s *State) observed(b *Observed) {
 	s.RedisDown, s.lost = b.Redis, b.Lost
 	if b.Redis == "" {
 		s.away = retry{}
+		s.read()
 		s.expires = time.Duration(b.ExpiresMS) * time.Millisecond
 		s.warned = s.warned && s.expires > 0
 	}
@@ -64,6 +65,13 @@ func (s *State) observed(b *Observed) {
 		s.pollBase++
 	}
 	s.judgeAll()
+}
+
+// read takes in that all controls were read together with their meta.
+func (s *State) read() {
+	for _, c := range s.controls {
+		c.Unread = false
+	}
 }
 
 // judgeAll lets every gate that watches judge the latest poll. The counts then follow

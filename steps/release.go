@@ -196,8 +196,11 @@ func (n *next) blocker() string {
 		return "redis cannot be read: " + s.RedisDown
 	}
 	for i := range n.doc.Controls {
-		if name := n.doc.Controls[i].Name; n.s.putBack[name] {
+		switch name := n.doc.Controls[i].Name; {
+		case n.s.putBack[name]:
 			return name + " is still to be put back"
+		case s.Control(name).Unread:
+			return name + " has moved, and who has moved it is still to be read"
 		}
 	}
 	return n.unfinished()

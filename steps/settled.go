@@ -24,6 +24,7 @@ func (s *State) settled(b *Settled) error {
 	case ResultRefused:
 		if b.Seen {
 			s.noticed(b.Plan.Control, b.Found)
+			s.Control(b.Plan.Control).Unread = true
 		}
 		if b.Cause == string(actions.NotApplied) {
 			s.anew(b.Target.key())

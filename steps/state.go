@@ -117,6 +117,7 @@ type ControlState struct {
 	By        string // the run that flipped it last, or byHand
 	ReviewAt  time.Time
 	Order     int       // of its first flip
+	Unread    bool      // Raw is from an answer to a flip, which does not say who wrote it
 	Failed    *string   // to what its last lift failed
 	DriftedAt time.Time // when somebody else's value that holds releases was found
 }

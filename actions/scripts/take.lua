@@ -1,12 +1,15 @@
--- Makes a run the commander, unless another one is and its lease is alive.
+-- Makes a run the commander, unless another one is and its lease is alive. One that the
+-- run itself came after, by number and by time, is not: a failover has lost that it went.
 --
 -- KEYS  commander, fence, meta
 -- ARGV  1 run  2 actor  3 host  4 milliseconds of the lease
 --       5 the highest fencing number that the run has seen
+--       6 milliseconds of the server at which it first took the command, "0" never
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local c = redis.call('HMGET', KEYS[1], 'run', 'fence', 'actor', 'host', 'since', 'until')
-if c[1] and c[1] ~= ARGV[1] and (tonumber(c[6]) or 0) > now then
+local gone = (tonumber(c[2]) or 0) < tonumber(ARGV[5]) and (tonumber(c[5]) or 0) < tonumber(ARGV[6])
+if c[1] and c[1] ~= ARGV[1] and (tonumber(c[6]) or 0) > now and not gone then
   return {'commanded', c[1], c[2] or '', c[3] or '', c[4] or '', c[5] or '', c[6], tostring(now)}
 end
 
