@@ -54,8 +54,23 @@ type seen struct {
 	rawMeta map[string]string
 	meta    map[string]Meta
 	version int64
+	lease   lease
 	server  time.Time // the server's time at the answer
 	local   time.Time // our time at the answer
+}
+
+// lease is the right of a run to flip; its run is "" when nobody has it.
+type lease struct {
+	run   string
+	until time.Time // server time
+}
+
+func leaseOf(commander map[string]string) lease {
+	ms, err := strconv.ParseInt(commander["until"], 10, 64)
+	if err != nil {
+		return lease{}
+	}
+	return lease{commander["run"], time.UnixMilli(ms)}
 }
 
 type goodKey struct{ control, kind string }
@@ -94,12 +109,13 @@ func (r *Reader) Refresh(ctx context.Context) error {
 	version := redis.NewStringCmd(ctx, "get", r.keys.Version)
 	raw := redis.NewMapStringStringCmd(ctx, "hgetall", r.keys.Controls)
 	meta := redis.NewMapStringStringCmd(ctx, "hgetall", r.keys.Meta)
+	commander := redis.NewMapStringStringCmd(ctx, "hgetall", r.keys.Commander)
 	clock := redis.NewTimeCmd(ctx, "time")
 	// The version is asked for first: a flip that lands in between is then
 	// obeyed before it is reported, never the other way round.
-	err := r.server.Do(ctx, version, raw, meta, clock)
+	err := r.server.Do(ctx, version, raw, meta, commander, clock)
 	if err == nil || errors.Is(err, redis.Nil) { // which is the version's own word for missing
-		err = errors.Join(raw.Err(), meta.Err(), clock.Err())
+		err = errors.Join(raw.Err(), meta.Err(), commander.Err(), clock.Err())
 	}
 	if err != nil {
 		return &readError{r.opts.Service, err}
@@ -108,7 +124,7 @@ func (r *Reader) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.keys.Version, err)
 	}
-	return r.take(n, raw.Val(), meta.Val(), clock.Val())
+	return r.take(seen{raw: raw.Val(), rawMeta: meta.Val(), version: n, lease: leaseOf(commander.Val()), server: clock.Val()})
 }
 
 // readError is why Redis did not answer. Its words may be a server's, so they
@@ -136,24 +152,22 @@ func parseVersion(c *redis.StringCmd) (int64, error) {
 }
 
 // take makes an answer of Redis the values to obey.
-func (r *Reader) take(version int64, raw, rawMeta map[string]string, server time.Time) error {
+func (r *Reader) take(now seen) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if version == 0 && len(raw) == 0 && r.seen.version > 0 {
+	if now.version == 0 && len(now.raw) == 0 && r.seen.version > 0 {
 		return fmt.Errorf("controls of %s: %w", r.opts.Service, ErrLost)
 	}
-	meta := make(map[string]Meta, len(rawMeta))
-	for control, text := range rawMeta {
+	now.meta = make(map[string]Meta, len(now.rawMeta))
+	for control, text := range now.rawMeta {
 		if old, ok := r.seen.meta[control]; ok && r.seen.rawMeta[control] == text {
-			meta[control] = old
+			now.meta[control] = old
 		} else if m, err := ParseMeta(text); err == nil {
-			meta[control] = m
+			now.meta[control] = m
 		}
 	}
-	r.seen = seen{
-		reached: true, raw: raw, rawMeta: rawMeta, meta: meta, version: version,
-		server: server, local: r.opts.Now(),
-	}
+	now.reached, now.local = true, r.opts.Now()
+	r.seen = now
 	return nil
 }
 

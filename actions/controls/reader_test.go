@@ -233,8 +233,9 @@ func TestMetrics(t *testing.T) {
 	_ = f.Set("rewarm:{catalog}:version", "7")
 	f.HSet("rewarm:{catalog}:controls", "origin.admission", "1600", "at.steady", "5")
 	at := f.now.Add(-90 * time.Second).UnixMilli()
-	f.HSet("rewarm:{catalog}:meta", "origin.admission", fmt.Sprintf(`{"version":7,"at":%d,"since":%d,"steady":"3200"}`, at+60000, at),
+	f.HSet("rewarm:{catalog}:meta", "origin.admission", fmt.Sprintf(`{"version":7,"at":%d,"since":%d,"steady":"3200","review_at":%d}`, at+60000, at, at+30000),
 		"at.steady", `{"version":3,"steady":"5"}`, "broken", "{", "odd\"\\\n", fmt.Sprintf(`{"at":%d,"steady":"1"}`, at))
+	f.HSet("rewarm:{catalog}:commander", "run", "R1", "until", fmt.Sprint(f.now.Add(15*time.Second).UnixMilli()))
 	refresh(t, r)
 	f.advance(500 * time.Millisecond)
 	want := `# HELP rewarm_controls_version Version of the controls that this process obeys.
@@ -244,6 +245,12 @@ rewarm_controls_version{service="catalog"} 7
 # TYPE rewarm_control_override_seconds gauge
 rewarm_control_override_seconds{service="catalog",control="odd\"\\\n"} 90.5
 rewarm_control_override_seconds{service="catalog",control="origin.admission"} 90.5
+# HELP rewarm_control_review_overdue_seconds How long the review of a control that is not at its steady value is past.
+# TYPE rewarm_control_review_overdue_seconds gauge
+rewarm_control_review_overdue_seconds{service="catalog",control="origin.admission"} 60.5
+# HELP rewarm_commander_lease_seconds What is left of the lease of the run that commands; below 0 when it has stopped renewing.
+# TYPE rewarm_commander_lease_seconds gauge
+rewarm_commander_lease_seconds{service="catalog",run="R1"} 14.5
 `
 	if got := string(r.AppendMetrics(nil)); got != want {
 		t.Errorf("metrics:\n%s", got)

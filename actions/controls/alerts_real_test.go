@@ -1,0 +1,44 @@
+//go:build realservers
+
+package controls
+
+import (
+	"os"
+	programs "os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const alerts = "../../docs/prometheus/rewarm-alerts"
+
+// The rules that are shipped do what they say, by Prometheus' own tool.
+func TestAlertRules(t *testing.T) {
+	promtool, err := programs.LookPath("promtool")
+	if err != nil {
+		t.Fatal("install Debian's prometheus")
+	}
+	for _, args := range [][]string{{"check", "rules", filepath.Base(alerts) + ".yaml"}, {"test", "rules", filepath.Base(alerts) + "_test.yaml"}} {
+		cmd := programs.Command(promtool, args...)
+		cmd.Dir = filepath.Dir(alerts)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, said)
+		}
+	}
+}
+
+// They ask for metrics that the reader writes.
+func TestAlertRulesAskForWhatThereIs(t *testing.T) {
+	text, err := os.ReadFile(alerts + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startRedis(t).reader(t, nil)
+	page := string(r.AppendMetrics(nil))
+	for _, name := range regexp.MustCompile(`\brewarm_[a-z_]+`).FindAllString(string(text), -1) {
+		if !strings.Contains(page, "# TYPE "+name+" ") {
+			t.Errorf("the reader has no metric %s", name)
+		}
+	}
+}
