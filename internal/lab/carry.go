@@ -6,9 +6,9 @@ type carry float64
 
 // take adds x, which is not negative, and gives the whole part of what has come together.
 func (c *carry) take(x float64) int {
-	*c += carry(x)
-	n := int(*c)
-	*c -= carry(n)
+	sum := float64(*c) + x
+	n := int(sum)
+	*c = carry(sum - float64(n))
 	return n
 }
 
