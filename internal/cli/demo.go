@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,30 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	if err := w.begin(ctx, through); err != nil {
 		return err
 	}
-	return w.finish(w.drive(ctx, w.person))
+	var alone <-chan string
+	if attended && !p.settings.json() {
+		alone = leftAloneMeanwhile(ctx, doc, scenario)
+	}
+	err = w.finish(w.drive(ctx, w.person))
+	if alone != nil && !errors.Is(err, errLeft) {
+		fmt.Fprint(p.out, <-alone)
+	}
+	return err
+}
+
+// leftAloneMeanwhile plays the same incident beside a demo without a walk, and says how it went.
+func leftAloneMeanwhile(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario) <-chan string {
+	told := make(chan string, 1)
+	go func() {
+		c := &comparison{From: time.Time{}.Add(scenario.Start + collapseAfter).Format(time.TimeOnly)}
+		if err := c.leaveAlone(ctx, beginning(doc, scenario, scenario.Seed, lab.Variation{}), longestPlot); err != nil {
+			told <- ""
+			return
+		}
+		told <- fmt.Sprintf("left alone, the same incident would have taken %s from %s, and %d reads would have been refused or have failed (a model's figures; rewarm lab compare plays both)\n",
+			c.minutes(c.LeftAlone), c.From, c.LostAlone)
+	}()
+	return told
 }
 
 // unattended are the defaults of a demo that nobody takes part in.

@@ -97,6 +97,8 @@ type comparison struct {
 	Limit     float64  `json:"limit_attempts_per_second"`
 	Misses    float64  `json:"live_misses_per_second"`
 	Floor     float64  `json:"floor_seconds"`
+
+	longest time.Duration // that was waited for, in the lab's time
 }
 
 // collapseAfter is how long after the start of a scenario its collapse is seen: half a
@@ -118,7 +120,7 @@ func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario,
 		From: time.Time{}.Add(scenario.Start + collapseAfter).Format(time.TimeOnly),
 	}
 	begin := beginning(doc, scenario, seed, vary)
-	if err := c.leaveAlone(ctx, begin); err != nil {
+	if err := c.leaveAlone(ctx, begin, longestTrial); err != nil {
 		return nil, err
 	}
 	var err error
@@ -150,12 +152,13 @@ func beginning(doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary 
 	}
 }
 
-func (c *comparison) leaveAlone(ctx context.Context, begin beginTrial) error {
+func (c *comparison) leaveAlone(ctx context.Context, begin beginTrial, longest time.Duration) error {
 	t, err := begin(0)
 	if err != nil {
 		return err
 	}
 	defer t.lab.Close()
+	c.longest, t.longest = longest, longest
 	c.Cold, c.Misses = t.lab.Cold(), t.lab.WarmMisses()
 	took, err := t.leftAlone(ctx)
 	c.LostAlone = t.unserved()
@@ -207,14 +210,14 @@ recovered, by a person    %s, %d reads, %d words of %.0f s
 difference                %s
 floor of warming          %.1f s: %d cold keys over the %.0f/s that %.0f live misses/s leave of %.0f/s
 `,
-		c.Scenario, c.Runbook, c.Seed, c.From, minutes(c.LeftAlone), c.LostAlone, minutes(c.Auto), c.LostAuto,
-		minutes(c.Person), c.LostHand, c.Words, c.PerWord, minutes(c.Saved), c.Floor, c.Cold, c.Limit-c.Misses, c.Misses, c.Limit)
+		c.Scenario, c.Runbook, c.Seed, c.From, c.minutes(c.LeftAlone), c.LostAlone, c.minutes(c.Auto), c.LostAuto,
+		c.minutes(c.Person), c.LostHand, c.Words, c.PerWord, c.minutes(c.Saved), c.Floor, c.Cold, c.Limit-c.Misses, c.Misses, c.Limit)
 	return err
 }
 
-func minutes(seconds *float64) string {
+func (c *comparison) minutes(seconds *float64) string {
 	if seconds == nil {
-		return "not within " + longestTrial.String()
+		return "not within " + c.longest.String()
 	}
 	return fmt.Sprintf("%.1f min (%.0f s)", *seconds/60, *seconds)
 }

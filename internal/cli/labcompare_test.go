@@ -134,7 +134,7 @@ func measured(t *testing.T, scenario string, s setting) measures {
 	doc := bundled(t, played.Runbook, s.edits...)
 	begin := beginning(doc, played, played.Seed, s.vary)
 	var c comparison
-	if err := c.leaveAlone(context.Background(), begin); err != nil {
+	if err := c.leaveAlone(context.Background(), begin, longestTrial); err != nil {
 		t.Fatal(err)
 	}
 	if c.Auto, c.LostAuto, _, err = recoverWith(context.Background(), begin, 0); err != nil {

@@ -3,24 +3,25 @@ package tui
 // wideEnough is from how many columns on there are two next to each other.
 const wideEnough = 110
 
-// board is the one screen that says where the incident stands.
+// board is the one screen that says where the incident stands. Sections are listed by how much a
+// person needs them, and drawn in the order of their places.
 func (d *drawing) board(said []answer, width, height int) []string {
 	if width >= wideEnough {
 		left := width * 11 / 20
 		right := width - left - 1
 		return d.beside(
-			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left)}, []int{0, 1, 3, 2}, left, height),
+			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left), d.guideSection(left)}, []int{4, 0, 1, 3, 2}, left, height),
 			d.stack([]section{d.owedSection(right), d.budgetSection(right), d.controlSection(right), d.eventSection(right)}, []int{1, 0, 2, 3}, right, height),
 			left)
 	}
 	sections := []section{
 		d.stepSection(width), d.saidSection(said, width), d.holdSection(width), d.gateSection(width),
-		d.owedSection(width), d.budgetSection(width), d.controlSection(width), d.eventSection(width),
+		d.owedSection(width), d.budgetSection(width), d.controlSection(width), d.eventSection(width), d.guideSection(width),
 	}
 	for i := 5; i < len(sections); i++ { // each shows something before any shows all
 		sections[i].least = min(2, len(sections[i].rows))
 	}
-	return d.stack(sections, []int{2, 0, 3, 4, 5, 6, 7, 1}, width, height)
+	return d.stack(sections, []int{8, 2, 0, 3, 4, 5, 6, 7, 1}, width, height)
 }
 
 // footRows is how many rows the foot may take on a screen of a height.
