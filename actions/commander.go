@@ -14,6 +14,10 @@ type Holder struct {
 	Run, Actor, Host string
 	Fence            int64     // the highest fencing number that the run has had; 0 for a new run
 	Since            time.Time // server time at which it first took the command; zero for a new run
+
+	// Over is a run whose command is taken even though its lease is alive, and Why the
+	// reason that it is told. It never commands again.
+	Over, Why string
 }
 
 // Lease is the right of a run to flip controls. Run and Fence are both compared
@@ -34,12 +38,17 @@ type Commanded struct {
 	Run, Actor, Host string
 	Since, Until     time.Time // server time
 	Now              time.Time // server time of the answer
+	Why              string    // it has taken over from the run that asks, for this reason; "" when it has not
 }
 
 // Error names the commander.
 func (c *Commanded) Error() string {
 	if c.Run == "" {
 		return "nobody commands this service any more"
+	}
+	if c.Why != "" {
+		return fmt.Sprintf("run %s has taken over: %s on %s, at %s: %s",
+			printable(c.Run), printable(c.Actor), printable(c.Host), c.Since.UTC().Format(time.RFC3339), printable(c.Why))
 	}
 	text := fmt.Sprintf("run %s commands this service: %s on %s, since %s",
 		printable(c.Run), printable(c.Actor), printable(c.Host), c.Since.UTC().Format(time.RFC3339))
@@ -57,7 +66,7 @@ func (c *Commanded) Error() string {
 // repeated.
 func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
 	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence, s.keys.Meta},
-		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence, h.sinceMS())
+		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence, h.sinceMS(), h.Over, h.Why)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -102,13 +111,18 @@ func (s *Store) Drop(ctx context.Context, l Lease) error {
 	return err
 }
 
-// commanded reads {"commanded", run, fence, actor, host, since, until, now}.
+// commanded reads {"commanded", run, fence, actor, host, since, until, now} and, from a
+// run that has taken over, why.
 func commanded(words []string) *Commanded {
 	a := answer{words: words}
-	return &Commanded{
+	c := &Commanded{
 		Run: a.text(1), Actor: a.text(3), Host: a.text(4),
 		Since: a.time(5), Until: a.time(6), Now: a.time(7),
 	}
+	if len(words) > 8 {
+		c.Why = words[8]
+	}
+	return c
 }
 
 // answer reads the words of a script's answer and keeps the first trouble.

@@ -62,6 +62,13 @@ type Begun struct {
 	Hand       *Hand             `json:"hand,omitempty"` // the log is of one flip by hand, and not of a walk
 	Fence      int64             `json:"fence"`
 	RedisUser  string            `json:"redis_user,omitempty"` // whose rights the run has there
+	Over       *Over             `json:"over,omitempty"`       // from which run the command was taken over
+}
+
+// Over is a run whose command was taken over while its lease may have been alive.
+type Over struct {
+	Run    string `json:"run"`
+	Reason string `json:"reason"`
 }
 
 // Hand is what a person wants to flip outside a walk.
@@ -343,6 +350,8 @@ type OrderedBody struct {
 	Order   OrderKind `json:"order"`
 	Step    string    `json:"step,omitempty"`
 	By      string    `json:"by"`
+	To      string    `json:"to,omitempty"`   // of a handover: who has the watch
+	Until   time.Time `json:"until,omitzero"` // of a handover
 	Reason  string    `json:"reason,omitempty"`
 	Refused string    `json:"refused,omitempty"`
 	Origin  *Origin   `json:"origin,omitempty"`

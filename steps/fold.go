@@ -218,6 +218,9 @@ func (s *State) held(b *Held) {
 	if step, ok := strings.CutPrefix(b.Cause, causeFailing("")); ok && b.Lifted {
 		s.Step(step).Failures = 0
 	}
+	if b.Cause == causeShift && b.Lifted && b.By != "" {
+		s.Shift = nil
+	}
 	if b.Cause == causeThrough && !b.Lifted {
 		s.stopping = true
 		s.idle()
@@ -260,5 +263,7 @@ func (s *State) ordered(b *OrderedBody) {
 		st.Phase, st.Skipped, st.Judged, st.Blind, st.Taken = StepEntered, false, true, false, true
 	case OrderUndo:
 		s.undoOrdered(b)
+	case OrderHandover:
+		s.Shift = &Shift{To: b.To, Until: b.Until, By: b.By, Since: s.LastAt, Reason: b.Reason}
 	}
 }

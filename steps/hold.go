@@ -21,6 +21,7 @@ const (
 	causeExit        = "exit"
 	causeMetrics     = "metrics"
 	causeCommander   = "commander"
+	causeShift       = "watch"
 	// CauseNoTerminal holds a walk that needs a word and has nobody to ask.
 	CauseNoTerminal = "no terminal"
 )
@@ -87,6 +88,9 @@ func (n *next) raiseHolds() Move {
 	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
 		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
 			strings.TrimPrefix(n.s.refusal.Hint+", or abort; protections are tried until redis takes them", ", or "))
+	}
+	if move := n.shiftEnds(); move != nil {
+		return move
 	}
 	return n.guardHolds()
 }
@@ -165,6 +169,8 @@ func (n *next) over(cause string) (string, bool) {
 		return "the exit holds", n.s.Recovered != nil && n.s.followExit().passesNow
 	case causeMetrics:
 		return "the guards can be judged again", len(n.s.blindGuards()) == 0
+	case causeShift:
+		return n.s.relieved(n.now)
 	}
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)

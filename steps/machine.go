@@ -99,12 +99,12 @@ func (m *Machine) Lease() actions.Lease { return m.lease }
 // *actions.Commanded when another run commands, and with *actions.Failure when Redis
 // answers what only a person can mend; nothing is written then. A Redis that is away
 // keeps nobody from beginning: brakes have other ways, and the command is taken as
-// soon as it can be.
+// soon as it can be. Only who takes over from another run begins with that done.
 func (m *Machine) Begin(ctx context.Context) error {
-	if err := m.take(ctx); err != nil && !passes(err) {
+	begun := m.c.Begun
+	if err := m.take(ctx); err != nil && (!passes(err) || begun.Over != nil) {
 		return err
 	}
-	begun := m.c.Begun
 	begun.Format, begun.Fence = FormatV1, m.lease.Fence
 	begun.Runbook, begun.SHA256, begun.Service = m.c.Doc.Source, m.c.Doc.Sum(), m.c.Doc.Service
 	state, err := newState(&begun)
@@ -177,8 +177,12 @@ func (m *Machine) take(ctx context.Context) error {
 	defer cancel()
 	holder := m.c.Holder
 	holder.Fence, holder.Since = m.lease.Fence, m.lease.Since
+	over := m.c.Begun.Over
 	if m.state != nil {
-		holder.Fence = max(holder.Fence, m.state.fence)
+		holder.Fence, over = max(holder.Fence, m.state.fence), m.state.Begun.Over
+	}
+	if over != nil { // also later: a failover may have lost who was taken over from
+		holder.Over, holder.Why = over.Run, over.Reason
 	}
 	lease, err := m.c.Controls.Take(ctx, holder)
 	if err != nil {
@@ -245,8 +249,15 @@ func (m *Machine) retake(ctx context.Context, lost error) error {
 }
 
 func (m *Machine) commandedBy(other error) error {
-	if err := m.HoldFor(causeCommander, other.Error()); err != nil {
-		return err
+	can := "once that run has ended: " + m.state.goOn()
+	var commanded *actions.Commanded
+	if errors.As(other, &commanded) && commanded.Why != "" {
+		can = "this run has ended; what it left is that run's: rewarm watch " + commanded.Run
+	}
+	if m.state.hold(causeCommander) == nil {
+		if err := m.holdFor(causeCommander, other.Error(), can); err != nil {
+			return err
+		}
 	}
 	return other
 }

@@ -31,6 +31,8 @@ func (m *Machine) follow(o Order) error {
 		return m.stop(o)
 	case OrderUndo:
 		return m.undo(o)
+	case OrderHandover:
+		return m.handOver(o)
 	case OrderSkip:
 		return m.skip(o)
 	case OrderTake:
@@ -50,10 +52,10 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 	if m.state.hold(cause) != nil {
 		return nil
 	}
-	can := m.state.goOn()
-	if cause == causeCommander {
-		can = "once that run has ended: " + can
-	}
+	return m.holdFor(cause, sentence, m.state.goOn())
+}
+
+func (m *Machine) holdFor(cause, sentence, can string) error {
 	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can, Costs: m.state.costs(m.c.Clock.Now())}, true)
 }
 
@@ -82,7 +84,7 @@ func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now
 
 // aPersonLifts reports whether a hold lifts by a person's word alone.
 func aPersonLifts(cause string) bool {
-	return cause == causePerson || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeFailing(""))
+	return cause == causePerson || cause == causeShift || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeFailing(""))
 }
 
 // release lifts what only a person can lift.

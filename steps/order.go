@@ -24,15 +24,18 @@ const (
 	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
 	OrderPutBack   OrderKind = "put-back" // write a drifted value back
 	OrderUndo      OrderKind = "undo"     // put back what a step has flipped
+	OrderHandover  OrderKind = "handover" // somebody else has the watch from now on
 	OrderInterrupt OrderKind = "interrupt"
 )
 
 // Order is one thing that a person tells a run.
 type Order struct {
 	Kind   OrderKind
-	Digest string // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
-	Step   string // skip, take, answer, undo; the control for adopt, put-back and undo
-	Text   string // the answer, the note or the reason
+	Digest string    // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
+	Step   string    // skip, take, answer, undo; the control for adopt, put-back and undo
+	Text   string    // the answer, the note or the reason
+	To     string    // handover: who has the watch from now on
+	Until  time.Time // handover: until when
 	By     string
 	Origin *Origin // nil for what was typed where the walk runs
 }

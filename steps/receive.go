@@ -48,7 +48,7 @@ func (m *Machine) receive(o Order) (Receipt, error) {
 	case m.state.Ending != "":
 		return Receipt{Refused: refused.Sentence, Hint: refused.Hint}, nil
 	}
-	body := &OrderedBody{Order: o.Kind, Step: o.Step, By: o.By, Reason: o.Text, Refused: refused.Sentence}
+	body := &OrderedBody{Order: o.Kind, Step: o.Step, To: o.To, Until: o.Until, By: o.By, Reason: o.Text, Refused: refused.Sentence}
 	if o.Kind == OrderApprove {
 		body.Step = o.Digest
 	}

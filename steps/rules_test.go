@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,15 +20,17 @@ import (
 //
 // Commands:
 //
-//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down]   begins a run of the (completed) runbook below it
+//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down] [commander=RUN] [over=RUN]
+//	                                                        begins a run of the (completed) runbook below it
 //	probe NAME VALUE... | reason=R | frozen [after=D]       what a probe answers from now on
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
 //	prometheus up|down|skew=D
-//	redis down|up|lost|unanswered|refused|full|has-room|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
+//	redis down|up|lost|unanswered|refused|full|has-room|taken-over|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
 //	order KIND [STEP] [TEXT...] [by=WHO]                    what a person says; approve takes plan, ladder or stage
+//	      handover WHO D REASON
 //	      id=ID [proof=acl|claimed] [waited=D]              from elsewhere
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
@@ -60,6 +63,11 @@ func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
 			w.autoCalls = true
 		case "redis":
 			w.redis.down = arg.Vals[0] == "down"
+		case "over":
+			w.over = &Over{Run: arg.Vals[0], Reason: "ana does not answer"}
+		case "commander":
+			w.redis.server.HSet("rewarm:{catalog}:commander", "run", arg.Vals[0], "actor", "ben", "host", "ops-2", "fence", "99",
+				"since", "1", "until", strconv.FormatInt(w.clock.now.Add(time.Hour).UnixMilli(), 10))
 		default:
 			d.Fatalf(t, "unknown argument %s", arg)
 		}
@@ -213,6 +221,13 @@ func (w *walker) setRedis(words []string, options map[string]string) error {
 		w.redis.fault = words[0]
 	case "has-room":
 		w.redis.fault = ""
+	case "taken-over": // by a run that has ended since
+		h := actions.Holder{Run: "20261129T101500Z-next-0b1c", Actor: "ben", Host: "ops-2", Over: testRun, Why: "ana does not answer"}
+		lease, err := w.redis.Store.Take(context.Background(), h)
+		if err != nil {
+			return err
+		}
+		return w.redis.Store.Drop(context.Background(), lease)
 	case "garbage":
 		w.redis.edit(words[1], "\xff\x00")
 	case "huge":
@@ -272,6 +287,9 @@ func (w *walker) order(words []string, options map[string]string) error {
 		}
 	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo:
 		o.Step, rest = rest[0], rest[1:]
+	}
+	if o.Kind == OrderHandover {
+		o.To, o.Until, rest = rest[0], w.clock.now.Add(duration(rest[1])), rest[2:]
 	}
 	o.Text = strings.Join(rest, " ")
 	if id, ok := options["id"]; ok {

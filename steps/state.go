@@ -24,6 +24,7 @@ type State struct {
 	Recovered *Recovered
 	Ending    Ending
 	Broken    bool // the log goes on somewhere else than on its disk
+	Shift     *Shift
 	RedisDown string
 
 	steps      map[string]*StepState

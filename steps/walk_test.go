@@ -23,6 +23,7 @@ type walker struct {
 	machine   *Machine
 	approve   ApproveMode
 	calls     []CallRequest
+	over      *Over
 	autoCalls bool // every call ends well at once
 	ended     Ending
 	stopped   bool
@@ -63,7 +64,7 @@ const testRun = "20261129T100800Z-test-7f3a"
 
 func (w *walker) newMachine(through string) *Machine {
 	return New(Config{Doc: w.doc, Journal: w.journal, Prober: w, Controls: w.redis, Caller: w, Clock: w.clock,
-		Begun:    Begun{Run: testRun, File: "test.yaml", Approve: w.approve, Through: through, Version: "test", Host: "ops-1", PID: 1, User: "ana"},
+		Begun:    Begun{Run: testRun, File: "test.yaml", Approve: w.approve, Through: through, Version: "test", Host: "ops-1", PID: 1, User: "ana", Over: w.over},
 		Holder:   actions.Holder{Run: testRun, Actor: "ana", Host: "ops-1"},
 		OnRecord: w.record})
 }

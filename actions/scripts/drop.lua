@@ -1,4 +1,4 @@
--- Gives the command back, if it is still this one.
+-- Gives the command back, if it is still this one. Who was taken over from stays.
 --
 -- KEYS  commander
 -- ARGV  1 run  2 fence
@@ -6,5 +6,5 @@ local c = redis.call('HMGET', KEYS[1], 'run', 'fence')
 if c[1] ~= ARGV[1] or c[2] ~= ARGV[2] then
   return {'gone'}
 end
-redis.call('DEL', KEYS[1])
+redis.call('HDEL', KEYS[1], 'run', 'fence', 'actor', 'host', 'since', 'until')
 return {'dropped'}

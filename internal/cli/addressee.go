@@ -34,7 +34,7 @@ func (p *program) addressee(ctx context.Context, name, service string) (addresse
 	if state.Begun.Lab {
 		return addressee{}, usage(fmt.Errorf("run %s was walked on the lab, which nobody else reaches", folder.run), "type it where the run is walked")
 	}
-	p.fromLog(state)
+	p.fromLog(state.Begun)
 	return p.reach(folder.run, state.Begun.Service)
 }
 

@@ -126,7 +126,7 @@ func (p *program) captureLate(ctx context.Context, folder runFolder) error {
 	if err != nil || state.Begun.Lab || !over(state) {
 		return err
 	}
-	p.fromLog(state)
+	p.fromLog(state.Begun)
 	on, err := p.realTargets(state.Doc)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -30,6 +31,7 @@ var spokenWords = []spoken{
 	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
 	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
 	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},
+	{"handover", "WHO UNTIL REASON", "say who has the watch now, until when (8h, 06:00) and why", steps.OrderHandover, false},
 	{"answer", "TEXT", "answer the question that is asked", steps.OrderAnswer, false},
 	{"note", "TEXT", "write a remark into the log", steps.OrderNote, true},
 }
@@ -43,7 +45,7 @@ const (
 
 // parseSpoken reads a typed line as an order. It is refused with what would be
 // right; a line whose first word is none of the words gives ok false.
-func parseSpoken(line string) (order steps.Order, ok bool, err error) {
+func parseSpoken(line string, now time.Time) (order steps.Order, ok bool, err error) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	i := slices.IndexFunc(spokenWords, func(s spoken) bool { return s.word == strings.ToLower(word) })
@@ -61,6 +63,13 @@ func parseSpoken(line string) (order steps.Order, ok bool, err error) {
 		step, reason, _ := strings.Cut(rest, " ")
 		order.Step = step
 		order.Text, err = needed(strings.TrimSpace(reason), s)
+	case "WHO UNTIL REASON":
+		words := strings.Fields(rest)
+		if len(words) < 3 {
+			return order, true, fmt.Errorf("type %s %s", s.word, s.form)
+		}
+		order.To, order.Text = words[0], strings.Join(words[2:], " ")
+		order.Until, err = parseUntil(words[1], now)
 	case "STEP [REASON]":
 		step, reason, _ := strings.Cut(rest, " ")
 		order.Text = strings.TrimSpace(reason)
@@ -135,4 +144,24 @@ func parseMode(word string) (string, error) {
 		return "", fmt.Errorf("%q is no mode", word)
 	}
 	return strings.ToLower(word), nil
+}
+
+// parseUntil reads until when: so long from now, the next time that a clock shows UTC, or
+// a moment of RFC 3339.
+func parseUntil(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		now = now.UTC()
+		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: write 8h, 06:00 (UTC) or 2026-11-30T06:00:00Z", text)
 }

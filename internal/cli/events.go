@@ -145,6 +145,9 @@ func begunText(b *steps.Begun) string {
 	if b.Through != "" {
 		parts = append(parts, "through "+b.Through)
 	}
+	if b.Over != nil {
+		parts = append(parts, "TAKES OVER from "+b.Over.Run+": "+b.Over.Reason)
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -326,7 +329,11 @@ func skippedText(b *steps.Skipped) string {
 }
 
 func orderedText(b *steps.OrderedBody) string {
-	text := "ordered " + string(b.Order) + by(b.By) + from(b.Origin) + also(": ", b.Reason)
+	text := "ordered " + string(b.Order)
+	if b.Order == steps.OrderHandover {
+		text += fmt.Sprintf(" to %s until %s UTC", b.To, b.Until.UTC().Format("2006-01-02 15:04"))
+	}
+	text += by(b.By) + from(b.Origin) + also(": ", b.Reason)
 	return text + also("; refused: ", b.Refused)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/steps"
@@ -21,6 +22,8 @@ type letter struct {
 	Digest string          `json:"digest,omitempty"`
 	Step   string          `json:"step,omitempty"` // or the control
 	Text   string          `json:"text,omitempty"`
+	To     string          `json:"to,omitempty"`   // of a handover
+	Until  time.Time       `json:"until,omitzero"` // of a handover
 	By     string          `json:"by"`
 	Host   string          `json:"host,omitempty"`
 }
@@ -43,7 +46,7 @@ func newLetter(random io.Reader, run string, o steps.Order, by, host string) (le
 	if _, err := io.ReadFull(random, id[:]); err != nil {
 		return letter{}, fmt.Errorf("name the order: %w", err)
 	}
-	l := letter{ID: hex.EncodeToString(id[:]), Run: run, Order: o.Kind, Digest: o.Digest, Step: o.Step, Text: o.Text, By: by, Host: host}
+	l := letter{ID: hex.EncodeToString(id[:]), Run: run, Order: o.Kind, Digest: o.Digest, Step: o.Step, Text: o.Text, To: o.To, Until: o.Until, By: by, Host: host}
 	return l, l.check(run)
 }
 
@@ -82,9 +85,9 @@ func (l letter) check(run string) error {
 		return fmt.Errorf("there is no order %q", string(l.Order))
 	case actions.CheckUser(l.By) != nil:
 		return errors.New("it does not say by whom it is")
-	case len(l.Digest)+len(l.Step) > longestName || len(l.Host) > longestName || len(l.Text) > longestText:
+	case len(l.Digest)+len(l.Step)+len(l.To) > longestName || len(l.Host) > longestName || len(l.Text) > longestText:
 		return fmt.Errorf("a word of it is longer than %d bytes, or its text than %d", longestName, longestText)
-	case strings.ContainsFunc(l.Digest+l.Step+l.Text+l.Host, unfit):
+	case strings.ContainsFunc(l.Digest+l.Step+l.To+l.Text+l.Host, unfit):
 		return errors.New("it holds control characters")
 	}
 	return nil
@@ -102,5 +105,5 @@ func ordersFromElsewhere(kind steps.OrderKind) bool {
 // order is what a letter asks for, with where it came from.
 func (l letter) order(origin steps.Origin) steps.Order {
 	origin.ID, origin.Host = l.ID, l.Host
-	return steps.Order{Kind: l.Order, Digest: l.Digest, Step: l.Step, Text: l.Text, By: l.By, Origin: &origin}
+	return steps.Order{Kind: l.Order, Digest: l.Digest, Step: l.Step, To: l.To, Until: l.Until, Text: l.Text, By: l.By, Origin: &origin}
 }

@@ -33,6 +33,10 @@ The approval is also put where only your own user of Redis may write: that prove
 who approves, where it asks for a second person. Without a user it is a claim.`
 	commands := []*cobra.Command{approve}
 	for _, s := range spokenWords {
+		if s.kind == steps.OrderHandover {
+			commands = append(commands, p.handoverCommand(s))
+			continue
+		}
 		short := strings.ToUpper(s.means[:1]) + s.means[1:]
 		commands = append(commands, p.orderCommand(strings.TrimSpace(s.word+" RUN "+s.remoteForm()), short, s.args))
 	}
@@ -57,8 +61,28 @@ func (s spoken) args(words []string) (steps.Order, error) {
 		}
 		return steps.Order{Kind: s.kind, Step: step, Text: answer}, nil
 	}
-	order, _, err := parseSpoken(s.word + " " + text)
+	order, _, err := parseSpoken(s.word+" "+text, time.Time{}) // no word but handover has a time
 	return order, err
+}
+
+// handoverCommand is the one word whose parts are flags: a shift is handed over with care.
+func (p *program) handoverCommand(s spoken) *cobra.Command {
+	var to, until, reason string
+	cmd := p.orderCommand("handover RUN --to WHO --until TIME --reason TEXT", "Say who has the watch now, until when and why", func(words []string) (steps.Order, error) {
+		if len(words) > 0 || to == "" || until == "" || reason == "" {
+			return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
+		}
+		at, err := parseUntil(until, p.clock.Now())
+		return steps.Order{Kind: s.kind, To: to, Until: at, Text: reason}, err
+	})
+	cmd.Long += `
+
+When the time has passed the walk asks who has the watch, and releases nothing until
+somebody says so.`
+	cmd.Flags().StringVar(&to, "to", "", "`WHO` has the watch from now on")
+	cmd.Flags().StringVar(&until, "until", "", "`TIME` at which it is asked again: 8h, 06:00 (UTC), or RFC 3339")
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that says why")
+	return cmd
 }
 
 func approveArgs(words []string) (steps.Order, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -78,7 +79,7 @@ func FuzzParseSpoken(f *testing.F) {
 	}
 	f.Add("approve")
 	f.Fuzz(func(t *testing.T, line string) {
-		order, ok, err := parseSpoken(line)
+		order, ok, err := parseSpoken(line, time.Now())
 		if !ok && err != nil || ok && order.Kind == "" {
 			t.Errorf("%q gives %v, %v, %v", line, order, ok, err)
 		}

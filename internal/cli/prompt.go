@@ -67,7 +67,7 @@ func (d *driver) typed(line typedLine) error {
 	if approves(line.text) {
 		return d.approve(line)
 	}
-	order, ok, err := parseSpoken(line.text)
+	order, ok, err := parseSpoken(line.text, d.clock.Now())
 	switch {
 	case err != nil:
 		d.tell("refused: " + err.Error())

@@ -51,6 +51,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
 	)
 	root.AddCommand(p.orderCommands()...)
+	root.AddCommand(p.takeoverCommand())
 	return root
 }
 

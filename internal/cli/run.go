@@ -160,7 +160,7 @@ func (p *program) resume(ctx context.Context, name string) error {
 	if err := resumable(state); err != nil {
 		return err
 	}
-	p.fromLog(state)
+	p.fromLog(state.Begun)
 	if state.Begun.Hand != nil {
 		return p.resumeHand(ctx, folder, state)
 	}
@@ -195,14 +195,14 @@ func resumable(state *steps.State) error {
 }
 
 // fromLog takes the targets of the log for what is not given.
-func (p *program) fromLog(state *steps.State) {
+func (p *program) fromLog(begun steps.Begun) {
 	s := &p.settings
 	if s.prometheus == "" {
-		s.prometheus = state.Begun.Prometheus
+		s.prometheus = begun.Prometheus
 	}
 	// What a configuration file named is in the log as addresses, not as a URL.
-	if s.redis == "" && s.redisConfig == "" && strings.Contains(state.Begun.Redis, "://") {
-		s.redis = state.Begun.Redis
+	if s.redis == "" && s.redisConfig == "" && strings.Contains(begun.Redis, "://") {
+		s.redis = begun.Redis
 	}
 }
 

@@ -40,6 +40,16 @@ type status struct {
 	Owed      []string         `json:"owed"`
 	Overrides []steps.Override `json:"overrides"`
 	Lab       bool             `json:"lab,omitempty"`
+	Watch     *watchkeeper     `json:"watch,omitempty"` // who has the watch, where it was handed over
+}
+
+// watchkeeper is who has the watch over a run.
+type watchkeeper struct {
+	To     string    `json:"to"`
+	Until  time.Time `json:"until"`
+	By     string    `json:"by"`
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
 }
 
 func (p *program) statusCommand() *cobra.Command {
@@ -146,6 +156,9 @@ func (p *program) statusOf(folder runFolder, state *steps.State) status {
 		State: stateOf(state, beingWritten(folder.logPath())),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
 		Owed: append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
+	}
+	if shift := state.Shift; shift != nil && state.Ending == "" {
+		s.Watch = &watchkeeper{To: shift.To, Until: shift.Until, By: shift.By, Since: shift.Since.UTC(), Reason: shift.Reason}
 	}
 	if state.Stage == 0 {
 		s.Stage = ""

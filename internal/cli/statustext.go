@@ -28,6 +28,9 @@ func (v standing) text(width int) string {
 	if s.Recovered != nil {
 		rows = append(rows, recoveredText(s.Recovered))
 	}
+	if s.Shift != nil && s.Ending == "" {
+		rows = append(rows, "watch: "+s.Shift.String())
+	}
 	rows = append(rows, v.flipped()...)
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))

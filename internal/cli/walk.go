@@ -34,6 +34,7 @@ type walk struct {
 	folder  runFolder
 	approve steps.ApproveMode
 	hand    *steps.Hand // of a log that is of one flip by hand; nil for a walk
+	over    *steps.Over // from whom the command is taken over, nil for none
 	mail    *mailbox
 	person  person // nil when nobody can be asked
 	printer recordPrinter
@@ -228,7 +229,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
-		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Hand: w.hand,
+		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Hand: w.hand, Over: w.over,
 	}
 }
 
@@ -263,7 +264,11 @@ func (w *walk) show(record audit.Record, body any) {
 func commandError(err error) error {
 	var other *actions.Commanded
 	if errors.As(err, &other) {
-		return fail(exitCommanded, err, "agree with whoever walks it; its lease ends "+actions.LeaseTime.String()+" after its process")
+		if other.Why != "" {
+			return fail(exitCommanded, err, "this run has ended and its log is whole; rewarm watch "+other.Run+" follows the other")
+		}
+		return fail(exitCommanded, err, "agree with whoever walks it; its lease ends "+actions.LeaseTime.String()+
+			" after its process; rewarm takeover "+other.Run+" REASON takes the command now")
 	}
 	var unusable *actions.Failure
 	if errors.As(err, &unusable) && unusable.Hint != "" {

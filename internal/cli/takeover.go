@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+func (p *program) takeoverCommand() *cobra.Command {
+	var service, through string
+	cmd := &cobra.Command{
+		Use:   "takeover RUN REASON",
+		Short: "Take the command from a run, alive or not, and walk its runbook on here",
+		Long: `Begins a new run of the same runbook that takes the command from RUN at once, also while
+RUN's lease is alive: for when its process hangs, sleeps, or belongs to somebody who does
+not answer. From that moment Redis refuses what RUN writes. Its process says so when it
+wakes, writes it down and ends with exit code 6; it never commands again. What RUN has
+left out of place is the new run's, and is restored by it.
+
+Who takes over, and REASON, are in the log of the new run and told to the old one. RUN is
+found by its log on this machine; of a run that is walked elsewhere --service and --redis
+tell, and the runbook comes from the mirror of its log.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 || strings.TrimSpace(strings.Join(args[1:], "")) == "" {
+				return usage(errors.New("a takeover names the run and the reason"), "write: rewarm takeover RUN REASON")
+			}
+			return p.takeover(cmd.Context(), args[0], service, strings.Join(args[1:], " "), through)
+		},
+	}
+	cmd.Flags().StringVar(&service, "service", "", "`NAME` of the service, for a run that is walked elsewhere")
+	throughFlag(cmd, &through)
+	return cmd
+}
+
+func (p *program) takeover(ctx context.Context, name, service, reason, through string) error {
+	if err := checkThrough(through); err != nil {
+		return err
+	}
+	if len(reason) > longestText || strings.ContainsFunc(reason, unfit) {
+		return usage(fmt.Errorf("the reason holds control characters, or is longer than %d bytes", longestText), "write a sentence")
+	}
+	to, err := p.addressee(ctx, name, service)
+	if err != nil {
+		return err
+	}
+	begun, err := p.begunOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	doc, problems := runbook.Parse(begun.File, begun.Runbook, begun.Parameters)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	p.fromLog(begun)
+	on, err := p.realTargets(doc)
+	if err != nil {
+		return err
+	}
+	unanswered := p.introduce(ctx, on)
+	w := p.newWalk(ctx, doc, on)
+	defer w.close()
+	w.over = &steps.Over{Run: to.run, Reason: reason}
+	if err := w.begin(ctx, through); err != nil {
+		return err
+	}
+	p.warnOf(unanswered)
+	return w.finish(w.drive(ctx, w.person))
+}
+
+// begunOf gives the first record of a run that has not ended: from its log on this machine
+// or, where there is none, from the mirror.
+func (p *program) begunOf(ctx context.Context, to addressee) (steps.Begun, error) {
+	ending := to.ending(ctx)
+	begun, err := p.begunHere(to.run, &ending)
+	if err != nil {
+		begun, err = to.mirrored(ctx)
+	}
+	switch {
+	case ending != "":
+		return begun, usage(fmt.Errorf("run %s is %s", to.run, ending), "a new walk is rewarm run")
+	case err != nil:
+		return begun, err
+	case begun.Hand != nil:
+		return begun, usage(fmt.Errorf("run %s is one flip by hand", to.run), "there is nothing to take over; rewarm controls get shows what it left")
+	}
+	return begun, nil
+}
+
+func (p *program) begunHere(run string, ending *steps.Ending) (steps.Begun, error) {
+	folder, err := p.findRun(run)
+	if err != nil {
+		return steps.Begun{}, err
+	}
+	state, err := p.fold(folder)
+	if err != nil {
+		return steps.Begun{}, err
+	}
+	if state.Ending != "" {
+		*ending = state.Ending
+	}
+	return state.Begun, nil
+}
+
+// mirrored reads the first record of a run from its mirror in Redis.
+func (to addressee) mirrored(ctx context.Context) (steps.Begun, error) {
+	line, err := to.store.Begun(ctx, to.run)
+	if err != nil {
+		return steps.Begun{}, notSent(err)
+	}
+	var record struct {
+		Kind steps.Kind      `json:"kind"`
+		Body json.RawMessage `json:"body"`
+	}
+	var body any
+	if err := json.Unmarshal(line, &record); err == nil {
+		body, _ = steps.DecodeBody(record.Kind, record.Body) // what cannot be decoded is no begun record
+	}
+	begun, ok := body.(*steps.Begun)
+	if !ok {
+		return steps.Begun{}, fail(exitError, fmt.Errorf("redis has no mirror of run %s of service %s", to.run, to.service),
+			"take over where its log is, or start a new run once its lease has ended")
+	}
+	return *begun, nil
+}
