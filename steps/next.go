@@ -13,34 +13,33 @@ type next struct {
 	s        *State
 	doc      *runbook.Document
 	now      time.Time
+	looks    bool // at what the state waits for: no poll is due
 	wakeAt   time.Time
 	blocking string
 	question Question
 }
 
-// Next decides the next move from the state and the time alone. The rules stand in
-// the order of their right of way: what is unknown is settled first, brakes come
-// before everything that only observes, and releases come last.
+// Next decides the next move from the state and the time alone.
 func Next(s *State, now time.Time) Move {
 	n := &next{s: s, doc: s.Doc, now: now}
-	return n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.poll, n.stopped, n.orderedLifts, n.release)
+	return n.first()
 }
 
 // lookAt works out what a state waits for. That a poll is due at this moment is left
 // out; waits is false when anything else is to be done first.
 func lookAt(s *State, now time.Time) (n *next, waits bool) {
-	n = &next{s: s, doc: s.Doc, now: now}
-	_, waits = n.first(n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
-		n.stopped, n.orderedLifts, n.release).(Wait)
+	n = &next{s: s, doc: s.Doc, now: now, looks: true}
+	_, waits = n.first().(Wait)
 	return n, waits
 }
 
-// first asks the rules in turn. When none has a move, there is nothing to do but wait.
-func (n *next) first(rules ...func() Move) Move {
-	for _, rule := range rules {
+// first asks the rules in the order of their right of way: what is unknown is settled
+// first, brakes come before everything that only observes, and releases come last. When
+// no rule has a move, there is nothing to do but wait.
+func (n *next) first() Move {
+	for _, rule := range [...]func() Move{n.ended, n.settle, n.idle, n.brakes, n.protect,
+		n.expiry, n.drift, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.poll, n.stopped, n.orderedLifts, n.release} {
 		if move := rule(); move != nil {
 			return move
 		}
@@ -143,7 +142,7 @@ func (n *next) stopped() Move {
 // that stops asks nobody: servers that hang would keep it.
 func (n *next) poll() Move {
 	watches := n.s.watches()
-	if len(watches) == 0 || n.s.stopping || n.s.aborting != nil {
+	if n.looks || len(watches) == 0 || n.s.stopping || n.s.aborting != nil {
 		return nil
 	}
 	every := watches[0].Every
