@@ -76,6 +76,20 @@ func (s *State) callOf(step string, undo, instead bool) *CallState {
 	return nil
 }
 
+// callDeclared gives what the runbook says of a call that was started, nil for none.
+func (s *State) callDeclared(c *CallState) *runbook.Call {
+	step := s.Doc.Step(c.Step)
+	switch {
+	case step == nil:
+		return nil
+	case !c.Instead:
+		return step.Call
+	case step.Else != nil:
+		return step.Else.Call
+	}
+	return nil
+}
+
 // openCalls gives the calls whose outcome is not known, as after a crash.
 func (s *State) openCalls() []*CallState {
 	var open []*CallState

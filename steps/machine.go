@@ -137,9 +137,14 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	return m.orphans()
 }
 
-// orphans ends the calls of the process that is gone: nobody knows how they ended.
+// orphans asks the checks of the calls whose process is gone what became of them. Of a
+// call without one nobody knows that, and a person has to look.
 func (m *Machine) orphans() error {
 	for _, c := range m.state.openCalls() {
+		if r, ok := m.checkOf(c); ok {
+			m.c.Caller.Start(r)
+			continue
+		}
 		body := &Called{Step: c.Step, Undo: c.Undo, Instead: c.Instead, Finished: true,
 			Error: "the process that made this call is gone; its outcome is not known"}
 		if err := m.write(KindCalled, body, true); err != nil {
@@ -149,6 +154,22 @@ func (m *Machine) orphans() error {
 	return nil
 }
 
+// checkOf gives the request that asks a call's check alone; undoing a call has none.
+func (m *Machine) checkOf(c *CallState) (CallRequest, bool) {
+	call := m.state.callDeclared(c)
+	if call == nil || call.Check == nil || c.Undo {
+		return CallRequest{}, false
+	}
+	return CallRequest{Step: c.Step, Instead: c.Instead, Do: *call.Check, Timeout: timeoutOf(call)}, true
+}
+
+func timeoutOf(call *runbook.Call) time.Duration {
+	if call.Timeout > 0 {
+		return call.Timeout
+	}
+	return defaultCallTimeout
+}
+
 // found says in plain words what a resume finds.
 func (s *State) found() []string {
 	var list []string
@@ -156,7 +177,11 @@ func (s *State) found() []string {
 		list = append(list, fmt.Sprintf("the outcome of %s is open: it is settled by its digest first", open.Target))
 	}
 	for _, c := range s.openCalls() {
-		list = append(list, fmt.Sprintf("the call of %s was started and its outcome is not known", c.Step))
+		text := "the call of %s was started and its outcome is not known"
+		if call := s.callDeclared(c); call != nil && call.Check != nil && !c.Undo {
+			text += ": its check is asked"
+		}
+		list = append(list, fmt.Sprintf(text, c.Step))
 	}
 	for i := range s.Doc.Controls {
 		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.raisedByUs(c) {
@@ -387,14 +412,11 @@ func (m *Machine) actor() string { return m.c.Holder.Actor }
 
 func (m *Machine) startCall(v StartCall) error {
 	inv := v.Call.Do
-	r := CallRequest{Step: v.Step, Undo: v.Undo, Instead: v.Instead, Check: v.Call.Check, Timeout: v.Call.Timeout}
+	r := CallRequest{Step: v.Step, Undo: v.Undo, Instead: v.Instead, Check: v.Call.Check, Timeout: timeoutOf(v.Call)}
 	if v.Undo {
 		inv, r.Check = v.Call.Undo, nil
 	}
 	r.Do = *inv
-	if r.Timeout <= 0 {
-		r.Timeout = defaultCallTimeout
-	}
 	body := &Called{Step: v.Step, Undo: v.Undo, Instead: v.Instead, Command: describeArgs(inv)}
 	if err := m.write(KindCalled, body, true); err != nil {
 		return err
