@@ -131,11 +131,11 @@ func (s *State) middleLift(c *runbook.Control, live runbook.Value) (runbook.Valu
 	return between(c, live, value)
 }
 
-// goalOf is where a control is taken back to: first from a harder brake to the step's
-// own value, then, if the control is temporary, to its steady value.
+// goalOf is where a control is taken back to: first from a harder brake, of its step or of
+// a guard, to the step's own value, then, if the control is temporary, to its steady value.
 func (s *State) goalOf(c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
 	for step := range s.Doc.Steps() {
-		if step.Flip == nil || step.Flip.Control != c.Name || !s.Step(step.Name).Harder {
+		if step.Flip == nil || step.Flip.Control != c.Name || !s.Step(step.Name).Harder && !s.brakedBeyond(step) {
 			continue
 		}
 		if c.Direction(live, step.Flip.To) == runbook.Releasing {
@@ -143,4 +143,13 @@ func (s *State) goalOf(c *runbook.Control, live runbook.Value) (runbook.Value, b
 		}
 	}
 	return c.Steady, c.Temporary
+}
+
+// brakedBeyond reports whether a guard has put a harder brake on the control of a
+// protecting step than the step itself.
+func (s *State) brakedBeyond(step *runbook.Step) bool {
+	own := s.flipOf(step)
+	return step.Stage.Protects() && own != nil && slices.ContainsFunc(s.flips, func(f *FlipState) bool {
+		return f.Target.Purpose == PurposeGuard && f.Plan.Control == step.Flip.Control && !f.Nothing && f.Version > own.Version
+	})
 }

@@ -104,6 +104,7 @@ func (s *State) flipped(b *Settled) {
 	s.flips = append(s.flips, flip)
 	if flip.Target.Purpose == PurposeGuard {
 		s.supersede(flip.Plan.Control, true)
+		s.braked(flip.Plan.Control)
 	}
 	s.afterFlip(flip)
 }
@@ -126,6 +127,25 @@ func (s *State) supersede(control string, failed bool) {
 		}
 		st.Awaiting.Undone = true
 		st.Awaiting, st.TargetAt = nil, s.LastAt
+	}
+}
+
+// braked takes up again the steps that had released what a guard has braked since: they
+// are gated and approved anew, and the next try goes half way. From restore on, restore
+// does that.
+func (s *State) braked(control string) {
+	for step := range s.Doc.Steps() {
+		st := s.Step(step.Name)
+		flip := s.flipOf(step)
+		if step.Stage.Protects() || step.Flip == nil || step.Flip.Control != control || st.Phase != StepDone || st.Skipped ||
+			s.Stage >= runbook.Restore || flip == nil || flip.Nothing {
+			continue
+		}
+		flip.Undone = true
+		st.Phase, st.Outcome, st.Rung, st.TargetAt = StepEntered, "", 0, s.LastAt
+		st.Failed, st.UndoneFor = flip.Plan.After, "the brake of a guard on "+control
+		st.Failures++
+		s.voidStep(step.Name)
 	}
 }
 
