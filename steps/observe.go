@@ -152,8 +152,11 @@ func (s *State) lostOf(read map[string]actions.Live) (lost []string) {
 		live, known := read[name], s.Control(name)
 		whole = whole && live.Raw == nil
 		switch {
-		case !known.Ours || equalRaw(kept(live.Raw), known.Expected):
-		case known.Version > 0 && (live.Meta == nil || live.Meta.Version < known.Version), live.Raw == nil && live.Meta == nil:
+		case !known.Ours:
+		case known.Version > 0 && (live.Meta == nil || live.Meta.Version < known.Version):
+			lost = append(lost, name)
+		case equalRaw(kept(live.Raw), known.Expected):
+		case live.Raw == nil && live.Meta == nil:
 			lost = append(lost, name)
 		case live.Raw == nil:
 			deleted = append(deleted, name)

@@ -44,6 +44,11 @@ func (s *State) observed(b *Observed) {
 		text := string(raw)
 		s.noticed(name, &text)
 	}
+	for _, name := range b.Lost {
+		if c := s.Control(name); c.Ours && equalRaw(c.Raw, c.Expected) { // an older flip had the same value
+			s.lostFlip(name, s.LastAt.Add(s.offset))
+		}
+	}
 	for _, l := range b.Left {
 		s.takeOver(l)
 	}
