@@ -336,10 +336,15 @@ type Skipped struct {
 // Noted is a remark, of a person or of the machine.
 type Noted struct {
 	By     string  `json:"by,omitempty"`
-	About  string  `json:"about,omitempty"` // of a remark of the machine: what it must not remark again
+	About  string  `json:"about,omitempty"` // of a remark of the machine: what it is about
 	Text   string  `json:"text"`
 	Origin *Origin `json:"origin,omitempty"`
+	Fence  int64   `json:"fence,omitempty"` // with AboutCommand: the number that the run commands with now
 }
+
+// AboutCommand is the remark that the command was lost and taken again. Its number must be
+// known to whoever goes on with the run, also when Redis forgets it once more.
+const AboutCommand = "command"
 
 // AboutExpiry is the remark that the hash of the controls has a time to live.
 const AboutExpiry = "expiry"

@@ -127,7 +127,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Skipped:
 		s.skipped(b)
 	case *Noted:
-		s.warned = s.warned || b.About == AboutExpiry
+		s.warned, s.fence = s.warned || b.About == AboutExpiry, max(s.fence, b.Fence)
 	case *OrderedBody:
 		s.ordered(b)
 	case *Called:

@@ -267,10 +267,14 @@ func (m *Machine) retake(ctx context.Context, lost error) error {
 	if errors.As(lost, &commanded) && commanded.Run == m.c.Holder.Run && commanded.Host != m.c.Holder.Host {
 		return m.commandedBy(commanded)
 	}
-	if err := m.take(ctx); errors.As(err, &commanded) {
+	switch err := m.take(ctx); {
+	case errors.As(err, &commanded):
 		return m.commandedBy(err)
+	case err != nil:
+		return nil // it is tried again at the next renewal
 	}
-	return nil // taken, or tried again at the next renewal
+	return m.write(KindNoted, &Noted{About: AboutCommand, Fence: m.lease.Fence,
+		Text: fmt.Sprintf("this run was without the command, as when redis forgets it; it has it now, with number %d", m.lease.Fence)}, true)
 }
 
 func (m *Machine) commandedBy(other error) error {
