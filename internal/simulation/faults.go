@@ -118,7 +118,7 @@ func (w *world) setPrometheus(f Fault) {
 // pause stops the process for a while, wherever it is, and it goes on as if nothing was.
 func (w *world) pause(f Fault) {
 	w.advance(w.now.Add(f.For))
-	w.redis.healthy = w.now
+	w.redis.healthy, w.patience = w.now, w.now
 }
 
 // hand is somebody with redis-cli.

@@ -452,6 +452,7 @@ func (c *checker) applied(l actions.Lease, p actions.Plan) {
 		}
 		c.strange[p.Digest()] = true
 		c.w.edited()
+		return
 	}
 	changes := c.w.redis.changes
 	last := changes[len(changes)-1]

@@ -369,6 +369,9 @@ func (r *redis) Apply(_ context.Context, l actions.Lease, p actions.Plan, st act
 	if failure != nil {
 		return outcomeOf(failure)
 	}
+	if o.Result != actions.Applied {
+		r.healthy = r.w.now // it is tried again shortly
+	}
 	return r.seen(p, o)
 }
 
