@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (l *log) add(actor, kind string, body any, commit bool) (audit.Record, erro
 	w := l.p.w
 	w.boundary()
 	if w.warp.body != nil {
-		body = w.warp.body(kind, body)
+		body = w.warp.body(body)
 	}
 	r, err := l.next(actor, kind, body)
 	if err != nil {
@@ -128,6 +129,9 @@ func (l *log) next(actor, kind string, body any) (audit.Record, error) {
 	if err != nil {
 		return audit.Record{}, err
 	}
+	if l.p.w.warp.odd {
+		return audit.Record{}, errors.New("the log fails for no reason")
+	}
 	r := audit.Record{Seq: 1, Prev: strings.Repeat("0", 64), At: l.p.clock().Now(), Actor: actor, Kind: kind, Body: raw}
 	if n := len(l.disk.lines); n > 0 {
 		last := l.disk.lines[n-1]
@@ -136,6 +140,9 @@ func (l *log) next(actor, kind string, body any) (audit.Record, error) {
 		if len(raw) > audit.MaxBody {
 			return audit.Record{}, &audit.TooLongError{Kind: kind, Size: len(raw), Limit: audit.MaxBody}
 		}
+	}
+	if l.p.w.warp.forked && r.Seq == 9 {
+		r.Prev = strings.Repeat("f", 64)
 	}
 	return r, nil
 }

@@ -62,20 +62,23 @@ var Invariants = map[string]string{
 // checker follows the records of the run and what the world knows, and never looks at how
 // the machine decides.
 type checker struct {
-	w        *world
-	intents  map[string]int             // digests that the log has, by the record's number
-	open     map[string]*steps.Intended // without an outcome
-	given    []*grant
-	drifting map[string]bool
-	ending   bool // aborting or stopping
-	undoing  map[string]bool
-	breached map[string]bool
-	flipped  map[string]bool
-	calls    map[string]bool // that ended well, or were done by hand, and were not undone
-	failed   map[string]*steps.Called
-	lastFlip time.Time       // when the walk's latest flip was applied
-	version  int64           // of the latest flip
-	strange  map[string]bool // digests of another process, that this log cannot know
+	w          *world
+	intents    map[string]int             // digests that the log has, by the record's number
+	open       map[string]*steps.Intended // without an outcome
+	given      []*grant
+	drifting   map[string]bool
+	ending     bool // aborting or stopping
+	undoing    map[string]bool
+	breached   map[string]bool
+	flipped    map[string]bool
+	calls      map[string]bool // that ended well, or were done by hand, and were not undone
+	failed     map[string]*steps.Called
+	owing      map[string]bool // brakes whose expectation was not judged yet
+	agreed     map[string]bool // controls of which persons have adopted a value
+	heldByHand bool
+	lastFlip   time.Time       // when the walk's latest flip was applied
+	version    int64           // of the latest flip
+	strange    map[string]bool // digests of another process, that this log cannot know
 }
 
 // grant is an approval as the log has it.
@@ -87,7 +90,7 @@ type grant struct {
 
 func newChecker(w *world) checker {
 	return checker{w: w, intents: map[string]int{}, open: map[string]*steps.Intended{}, drifting: map[string]bool{}, undoing: map[string]bool{},
-		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, strange: map[string]bool{}}
+		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, owing: map[string]bool{}, agreed: map[string]bool{}, strange: map[string]bool{}}
 }
 
 func (c *checker) broken(name, format string, args ...any) {
@@ -108,7 +111,7 @@ func (c *checker) left(err error) {
 // happened.
 func (c *checker) resumed() {
 	fresh := newChecker(c.w)
-	fresh.lastFlip, fresh.version, fresh.strange = c.lastFlip, c.version, c.strange
+	fresh.lastFlip, fresh.version, fresh.strange, fresh.agreed, fresh.heldByHand = c.lastFlip, c.version, c.strange, c.agreed, c.heldByHand
 	*c = fresh
 	for _, l := range c.w.disk.lines {
 		c.follow(l.record, l.body)
@@ -144,7 +147,12 @@ func (c *checker) follow(r audit.Record, body any) {
 		c.given = append(c.given, &grant{Approved: *b, at: r.At.Add(-c.shift())})
 	case *steps.Drifted:
 		c.drifted(b)
+	case *steps.Skipped:
+		delete(c.owing, b.Step)
 	case *steps.Judged:
+		if b.Decision == steps.DecisionMet || b.Decision == steps.DecisionContinue || b.Decision == steps.DecisionUndo {
+			delete(c.owing, b.Step)
+		}
 		if b.Decision == steps.DecisionUndo {
 			c.undoing[b.Step] = b.Target.Purpose != steps.PurposeCall
 			c.void(func(g *grant) bool { return g.Step == b.Step || covers(g, b.Target.Control) })
@@ -185,6 +193,9 @@ func (c *checker) settled(b *steps.Settled) {
 		c.flipped[b.Plan.Control] = true
 		fallthrough
 	case b.Result == steps.ResultNothing:
+		if step := c.w.doc.Step(b.Target.Step); step != nil && step.Stage.Protects() && len(step.Expect) > 0 && b.Target.Purpose == steps.PurposeFlip {
+			c.owing[step.Name] = true
+		}
 		if b.Target.Purpose == steps.PurposeUndo {
 			delete(c.undoing, b.Target.Step)
 		}
@@ -202,6 +213,11 @@ func (c *checker) drifted(b *steps.Drifted) {
 	case steps.DriftHolds, steps.DriftPutBack, steps.DriftLost:
 		c.drifting[b.Control] = true
 	case steps.DriftLapsed, steps.DriftDeadMan:
+	case steps.DriftAdopted:
+		direction, readable := c.direction(actions.Plan{Control: b.Control, Before: b.Expected, After: b.Found})
+		if c.drifting[b.Control] = (direction == runbook.Releasing || !readable) && !c.agreed[b.Control]; !c.drifting[b.Control] {
+			delete(c.drifting, b.Control)
+		}
 	default:
 		delete(c.drifting, b.Control)
 	}
@@ -269,6 +285,8 @@ func (c *checker) unheld(s *steps.State, b *steps.Intended) {
 	switch {
 	case len(s.Holds()) > 0:
 		why = "held for " + s.Holds()[0].Cause
+	case c.heldByHand:
+		why = "held by a person"
 	case c.ending:
 		why = "aborting or stopping"
 	case s.RedisDown != "":
@@ -296,6 +314,9 @@ func (c *checker) unfinished(s *steps.State) string {
 		if step.Stage.Protects() && st.Owed {
 			return step.Name + " owes its expectation"
 		}
+	}
+	for name := range c.owing {
+		return name + " owes what the runbook expects of it"
 	}
 	return ""
 }
@@ -476,7 +497,7 @@ func (c *checker) moved(p *process, move steps.Move) {
 		return
 	}
 	s := p.machine.State()
-	if p.moves%64 == 0 && c.w.at%8 == 0 {
+	if p.moves%64 == 0 && (c.w.at%8 == 0 || c.w.warp.deep) {
 		c.sameFold(p)
 	}
 	switch move.(type) {
@@ -615,7 +636,7 @@ func (c *checker) ended(p *process, b *steps.Ended) {
 // end checks the whole log. Folding costs as much as walking, so every fourth incident is
 // folded, and some in the middle.
 func (c *checker) end() {
-	if c.w.process != nil && c.w.at%4 == 0 {
+	if c.w.process != nil && (c.w.at%4 == 0 || c.w.warp.deep) {
 		c.sameFold(c.w.process)
 	}
 	prev := ""

@@ -54,6 +54,9 @@ func (p *process) hear() {
 		p.speak(f)
 	}
 	p.unasked = nil
+	if p.w.warp.mute {
+		return
+	}
 	p.answer()
 	if p.w.isQuiet() {
 		p.help()
@@ -61,10 +64,28 @@ func (p *process) hear() {
 }
 
 // said lets a refusal pass; any other error ends the process at its next move.
-func (p *process) said(err error) {
+func (p *process) said(err error) (followed bool) {
 	var refused *steps.RefusedOrder
 	if err != nil && !errors.As(err, &refused) {
 		p.w.checker.left(err)
+	}
+	return err == nil
+}
+
+// order gives an order, and lets the checker know what persons have decided.
+func (p *process) order(o steps.Order) {
+	c := &p.w.checker
+	if o.Kind == steps.OrderAdopt {
+		c.agreed[o.Step] = true
+	}
+	if !p.said(p.machine.Order(o)) {
+		return
+	}
+	switch o.Kind {
+	case steps.OrderHold:
+		c.heldByHand = true
+	case steps.OrderRelease:
+		c.heldByHand = false
 	}
 }
 
@@ -82,7 +103,7 @@ func (p *process) speak(f Fault) {
 			o.Text = "cell-loss"
 		}
 	}
-	p.said(p.machine.Order(o))
+	p.order(o)
 }
 
 func (p *process) approve(which string) {
@@ -166,7 +187,7 @@ func (p *process) help() {
 		default:
 			continue
 		}
-		p.said(p.machine.Order(o))
+		p.order(o)
 		return
 	}
 }

@@ -354,6 +354,9 @@ func (r *redis) Drop(_ context.Context, l actions.Lease) error {
 
 func (r *redis) Apply(_ context.Context, l actions.Lease, p actions.Plan, st actions.Stamp) actions.Outcome {
 	r.w.checker.applying(l, p)
+	if r.w.warp.slow {
+		return outcomeOf(unreachable)
+	}
 	var o actions.Outcome
 	failure := r.write(func(s *store, now time.Time) {
 		before := s.version

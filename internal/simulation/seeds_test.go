@@ -82,7 +82,7 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Run(p); err != nil {
+			if _, err := run(p, warp{deep: true}); err != nil {
 				t.Error(err)
 			}
 		})

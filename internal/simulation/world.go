@@ -64,15 +64,18 @@ type timer struct {
 // warp is how a world misbehaves in ways that no fault may: it shows that an invariant
 // is alive. The zero warp is an honest world.
 type warp struct {
+	deep     bool                // every incident is folded anew; no misbehaviour
 	text     func(string) string // of the runbook that the machine walks
 	observe  func(*probes.Observation)
 	apply    func(*store, actions.Lease, actions.Plan, actions.Stamp, time.Time) actions.Outcome
-	body     func(kind string, body any) any
-	unsynced bool // a commit does not wait for the disk
-	slow     bool // a Redis that is well refuses brakes
-	line     func([]byte) []byte
 	read     func(map[string]actions.Live)
-	stuck    bool // the clock does not move
+	body     func(any) any // what is written instead of a body
+	unsynced bool          // a commit does not wait for the disk
+	forked   bool          // a record names another before it
+	odd      bool          // the log fails for no reason that is known
+	slow     bool          // a Redis that is well cannot be reached for flips
+	mute     bool          // persons say nothing
+	stuck    bool          // the clock stands
 }
 
 // killed unwinds a process that dies in the middle of something.
@@ -439,9 +442,11 @@ func (p *process) wait(m steps.Wait) {
 	if p.answers.After(w.now) && p.answers.Before(until) {
 		until = p.answers
 	}
-	p.still = 0
 	w.boundary()
-	w.advance(until)
+	if !w.warp.stuck {
+		p.still = 0
+		w.advance(until)
+	}
 	w.boundary()
 }
 
