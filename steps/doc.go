@@ -46,9 +46,9 @@
 //
 // # Ends
 //
-// A walk that closes, aborts, is interrupted or was told to stop gives the command back
-// after its last record, so that another run can begin at once. One that is killed, or
-// that its driver leaves while it is held, keeps it until the lease ends.
+// A walk that closes, aborts, is interrupted, was told to stop or has nobody to ask gives
+// the command back after its last record, so that another run can begin at once. One that
+// is killed keeps it until the lease ends.
 //
 // # Failing
 //

@@ -221,7 +221,7 @@ func (s *State) held(b *Held) {
 	if b.Cause == causeShift && b.Lifted && b.By != "" {
 		s.Shift = nil
 	}
-	if b.Cause == causeThrough && !b.Lifted {
+	if slices.Contains(stopsWalk, b.Cause) && !b.Lifted {
 		s.stopping = true
 		s.idle()
 	}

@@ -29,6 +29,10 @@ const (
 // endsWithProcess are the holds that a resume lifts.
 var endsWithProcess = []string{causeInterrupted, causeThrough, causeCommander, causeDisk, CauseNoTerminal}
 
+// stopsWalk are the holds after which the process leaves: what adds load is idled first,
+// and the command is given back.
+var stopsWalk = []string{causeThrough, CauseNoTerminal}
+
 func causeWhen(step string) string    { return "when " + step }
 func causeExpect(step string) string  { return "expect " + step }
 func causeUndone(step string) string  { return "undone " + step }

@@ -131,7 +131,7 @@ func (n *next) stopped() Move {
 	switch {
 	case !n.s.stopping || len(n.s.toIdle) > 0:
 		return nil
-	case n.s.hold(causeInterrupted) == nil && n.s.hold(causeThrough) == nil:
+	case n.s.hold(causeInterrupted) == nil && n.s.hold(causeThrough) == nil && n.s.hold(CauseNoTerminal) == nil:
 		return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: causeInterrupted,
 			Sentence: "interrupted: protections stay, what adds load is idle", Can: n.s.goOn()}}
 	}

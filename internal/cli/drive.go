@@ -38,6 +38,7 @@ type driver struct {
 	listed   string // the step whose question was shown in full
 	blocking string // what blocked the next release when the machine last waited
 	stopped  bool   // an interruption was handed over
+	leaves   error  // why the walk stops although it is held, nil while it goes on
 	junk     junk   // what lay in the inbox and was no order
 }
 
@@ -73,6 +74,8 @@ func (d *driver) ended(ending steps.Ending) error {
 		return nil
 	case ending == steps.EndedAborted:
 		return quiet(exitAborted, errors.New("aborted"))
+	case d.leaves != nil:
+		return d.leaves
 	case !d.stopped && d.machine.State().Begun.Through != "":
 		return nil
 	}
@@ -128,22 +131,27 @@ func (d *driver) note(text string) error {
 }
 
 // unheard ends a walk that needs a word, or that has been held for long, and has no
-// terminal. What it leaves in force is in the log, and a later process goes on.
+// terminal: the machine idles what adds load and gives the command back. What it leaves
+// in force is in the log, and a later process goes on.
 func (d *driver) unheard(m steps.Wait) error {
-	state := d.machine.State()
-	if q := m.Question; d.needsWord(q) {
-		sentence := q.Step + " waits for a word and there is no terminal"
-		if err := d.machine.HoldFor(steps.CauseNoTerminal, sentence); err != nil {
-			return err
-		}
-		return fail(exitHeld, errors.New(sentence), d.goOn("go on at a terminal: "))
+	if d.leaves != nil {
+		return nil
 	}
-	for _, hold := range state.Holds() {
+	if q := m.Question; d.needsWord(q) {
+		return d.leave(errors.New(q.Step+" waits for a word and there is no terminal"), "go on at a terminal: ")
+	}
+	for _, hold := range d.machine.State().Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return fail(exitHeld, fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), d.goOn("mend what blocks, then: "))
+			return d.leave(fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: ")
 		}
 	}
 	return nil
+}
+
+// leave lets the machine come to a stop, and says why when it has.
+func (d *driver) leave(why error, first string) error {
+	d.leaves = fail(exitHeld, why, d.goOn(first))
+	return d.machine.HoldFor(steps.CauseNoTerminal, why.Error())
 }
 
 // goOn says how to go on with a walk that has stopped. The lab ends with its process.

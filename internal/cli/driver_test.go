@@ -204,7 +204,7 @@ func TestUnheard(t *testing.T) {
 	soon := time.Millisecond
 	t.Run("an approval is not waited for", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: approval})
+			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: approval}, steps.Stop{Ending: steps.EndedInterrupted})
 			err := unattended(t, m).walk(t.Context())
 			if codeOf(err) != exitHeld || len(m.held) != 1 || !strings.HasPrefix(m.held[0], steps.CauseNoTerminal) {
 				t.Errorf("error %v, held %q", err, m.held)
@@ -221,7 +221,7 @@ func TestUnheard(t *testing.T) {
 	})
 	t.Run("a question without one is not", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: steps.Question{Step: "reason", Asks: "Why?"}})
+			m := newScripted(t, steps.Wait{Until: time.Now().Add(soon), Question: steps.Question{Step: "reason", Asks: "Why?"}}, steps.Stop{Ending: steps.EndedInterrupted})
 			if err := unattended(t, m).walk(t.Context()); codeOf(err) != exitHeld {
 				t.Errorf("error %v", err)
 			}
