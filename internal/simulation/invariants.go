@@ -3,6 +3,7 @@ package simulation
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -198,6 +199,12 @@ func (c *checker) settled(b *steps.Settled) {
 		}
 		if b.Target.Purpose == steps.PurposeUndo {
 			delete(c.undoing, b.Target.Step)
+		}
+		if b.Target.Purpose == steps.PurposeIdle { // which puts back what had added load
+			maps.DeleteFunc(c.undoing, func(step string, _ bool) bool {
+				flip := c.w.doc.Step(step).Flip
+				return flip != nil && flip.Control == b.Plan.Control
+			})
 		}
 		if b.Target.Purpose == steps.PurposePutBack {
 			delete(c.drifting, b.Plan.Control)

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 2000, "how many seeds TestSeeds plays")
+	seeds = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds plays")
 	first = flag.Uint64("first", 1, "the first of them")
 )
 
