@@ -62,7 +62,7 @@ func (s *seat) hits(text string) {
 	s.t.Helper()
 	for _, r := range text {
 		s.types(string(r))
-		time.Sleep(2 * handKey)
+		time.Sleep(6 * handKey)
 	}
 }
 

@@ -20,6 +20,9 @@ type Typed struct {
 // and types no words.
 const fastest = 10 * time.Millisecond
 
+// mostAtOnce is how many keys of a person may come together: a bad connection holds some back.
+const mostAtOnce = 4
+
 // hand watches how a line comes in.
 type hand struct {
 	begun  time.Time // when its first key came
@@ -34,7 +37,7 @@ func (h *hand) feel(msg tea.KeyMsg, now time.Time, next func() uint64) {
 		*h = hand{begun: now, number: next()}
 	}
 	h.keys++
-	if msg.Paste || len(msg.Runes) > 1 {
+	if msg.Paste || len(msg.Runes) > mostAtOnce {
 		h.burst = true
 	}
 }
