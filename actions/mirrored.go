@@ -22,6 +22,7 @@ type Mirrored struct {
 
 const (
 	mirrorPage = 128              // entries read at once; a line has at most some 20 KB, the first some MB
+	mirrorEnd  = 64               // entries that MirrorEnd gives at most
 	mirrorWait = time.Second      // how long AwaitMirrored stays when nothing comes
 	scanPage   = 1000             // keys that one SCAN looks at
 	scanLimit  = 20 * time.Second // of looking for mirrors among all keys
@@ -44,7 +45,7 @@ func (s *Store) Mirrored(ctx context.Context, run, after string) ([]Mirrored, er
 // MirrorEnd gives the latest entries of a run's mirror, oldest first, and the server's time;
 // none when there is no mirror (any more).
 func (s *Store) MirrorEnd(ctx context.Context, run string) (latest []Mirrored, now time.Time, err error) {
-	end := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Log(run), "+", "-", "count", 8)
+	end := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Log(run), "+", "-", "count", mirrorEnd)
 	clock := redis.NewTimeCmd(ctx, "time")
 	if err := s.query(ctx, end, clock); err != nil {
 		return nil, time.Time{}, fail(s.at(s.reads), err)

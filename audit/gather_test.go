@@ -208,6 +208,15 @@ func TestOpenNextSegment(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", left, err)
 		}
+		records := 0
+		for _, err := range log.Records() {
+			if records++; err != nil {
+				t.Error(err)
+			}
+		}
+		if torn := len(left); records != 5+min(torn, 1) {
+			t.Errorf("%q: %d records", left, records)
+		}
 		if _, err := log.Commit("ben", "resumed", nil); err != nil {
 			t.Fatal(err)
 		}

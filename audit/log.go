@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -205,7 +206,11 @@ func (l *Log) ClockStep() (time.Duration, bool) {
 // Records goes over the records of all segments up to the last one written to
 // the file. See [Records].
 func (l *Log) Records() iter.Seq2[Record, error] {
-	return Records(append(l.earlier[:len(l.earlier):len(l.earlier)], l.path)...)
+	files := slices.Clone(l.earlier)
+	if len(files) == 0 || Holds(l.path) {
+		files = append(files, l.path)
+	}
+	return Records(files...)
 }
 
 // Close puts what was appended on disk and gives the lock back.

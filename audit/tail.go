@@ -27,6 +27,11 @@ func NewTail(path string) *Tail {
 	return t
 }
 
+// GoOn follows the next segment, which begins behind what was read.
+func (t *Tail) GoOn(path string) {
+	t.w = walker{path: path, end: t.w.end, visit: t.w.visit}
+}
+
 // Read gives the records that have come since the last call, none when there are none.
 // An error is final: what follows it cannot be trusted.
 func (t *Tail) Read() ([]Record, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -66,6 +67,7 @@ type Config struct {
 	Clock    Clock
 	Begun    Begun // of this process: for a resume only its host, pid, user, version and approve mode are used
 	Holder   actions.Holder
+	Found    []string                // what a resume found before it came here, such as records that came from a mirror
 	OnRecord func(audit.Record, any) // told of every record, in order; may be nil
 }
 
@@ -130,7 +132,7 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	}
 	b := m.c.Begun
 	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
-		Approve: b.Approve, Found: state.found(), RedisUser: b.RedisUser}
+		Approve: b.Approve, Found: append(slices.Clone(m.c.Found), state.found()...), RedisUser: b.RedisUser}
 	if err := m.write(KindResumed, body, true); err != nil {
 		return err
 	}

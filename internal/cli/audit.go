@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,53 +24,45 @@ func (p *program) auditCommand() *cobra.Command {
 }
 
 func (p *program) auditShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var service string
+	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Print the log of a run as a walk prints it",
 		Long: `Prints one line an event, from the records alone. RUN is the id of a run, enough of
-its beginning or end to tell, or last. With --output json it prints the records.`,
+its beginning or end to tell, or last. With --output json it prints the records. What only
+the mirror in --redis has is printed too, also of a run that has no log on this machine.`,
 		Args: exactly(1, "audit show RUN"),
-		RunE: func(_ *cobra.Command, args []string) error { return p.auditShow(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.auditShow(cmd.Context(), args[0], service) },
 	}
+	serviceFlag(cmd, &service)
+	return cmd
 }
 
-func (p *program) auditShow(name string) error {
-	folder, err := p.findRun(name)
+// serviceFlag names the service of a run that has no log on this machine.
+func serviceFlag(cmd *cobra.Command, service *string) {
+	cmd.Flags().StringVar(service, "service", "", "`NAME` of the service of a run that has no log on this machine (default: found in --redis)")
+}
+
+func (p *program) auditShow(ctx context.Context, name, service string) error {
+	log, err := p.logOf(ctx, name, service)
 	if err != nil {
 		return err
 	}
+	log.say(p)
 	printer := p.printerFor(false)
-	for record, err := range p.records(folder) {
+	for record, err := range log.records() {
 		if err != nil {
-			return unverified(err, folder)
+			return unverified(err, log.folder)
 		}
 		body, err := steps.DecodeBody(record.Kind, record.Body)
 		if err != nil {
-			return unverified(fmt.Errorf("record %d: %w", record.Seq, err), folder)
+			return unverified(fmt.Errorf("record %d: %w", record.Seq, err), log.folder)
 		}
 		if err := printer.print(record, body); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// segments are the files of a run's log, in order. The emergency log is one of them
-// when it goes on where the log broke.
-func (p *program) segments(folder runFolder) []string {
-	files := []string{folder.logPath()}
-	emergency := p.settings.emergencyLog
-	if emergency == "" {
-		return files
-	}
-	if info, err := os.Stat(emergency); err != nil || info.Size() == 0 {
-		return files
-	}
-	both := append(files, emergency)
-	if _, err := audit.Verify(both, audit.VerifyOptions{}); err != nil {
-		return files
-	}
-	return both
 }
 
 func (p *program) records(folder runFolder) iter.Seq2[audit.Record, error] {
@@ -85,8 +79,7 @@ func (p *program) fold(folder runFolder) (*steps.State, error) {
 }
 
 func (p *program) auditVerifyCommand() *cobra.Command {
-	var deep bool
-	var head string
+	var check checkOf
 	cmd := &cobra.Command{
 		Use:   "verify RUN",
 		Short: "Check that the log of a run is the one that was written",
@@ -94,30 +87,68 @@ func (p *program) auditVerifyCommand() *cobra.Command {
 With --deep it also decodes every body and walks through the run again.
 
 Whoever can write the log and its head can write both anew: only a head that was kept
-elsewhere tells. Give it with --head; a head is published at every stage, hold and end.`,
+elsewhere tells. Give it with --head; a head is published at every stage, hold and end.
+
+A log of the same run from another machine, given with --segment, either has the same
+records or is a fork, which is named. What only the mirror in --redis has is checked too.`,
 		Args: exactly(1, "audit verify RUN"),
-		RunE: func(_ *cobra.Command, args []string) error { return p.auditVerify(args[0], head, deep) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.auditVerify(cmd.Context(), args[0], check) },
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "decode every body and fold the run again")
-	cmd.Flags().StringVar(&head, "head", "", "`HEAD` that was kept elsewhere, as 312/9f2c41d07ab3")
+	cmd.Flags().BoolVar(&check.deep, "deep", false, "decode every body and fold the run again")
+	cmd.Flags().StringVar(&check.head, "head", "", "`HEAD` that was kept elsewhere, as 312/9f2c41d07ab3")
+	cmd.Flags().StringArrayVar(&check.segments, "segment", nil, "`FILE` that is a log of the same run, from another machine; may be repeated")
+	serviceFlag(cmd, &check.service)
 	return cmd
 }
 
-func (p *program) auditVerify(name, head string, deep bool) error {
-	folder, err := p.findRun(name)
+// checkOf is what audit verify is told.
+type checkOf struct {
+	deep     bool
+	head     string
+	segments []string
+	service  string
+}
+
+func (p *program) auditVerify(ctx context.Context, name string, check checkOf) error {
+	log, err := p.logOf(ctx, name, check.service)
 	if err != nil {
 		return err
 	}
-	checked, err := p.verify(folder, head)
+	log.say(p)
+	if log.trouble != nil {
+		return log.trouble
+	}
+	files, forget, err := log.asFiles()
 	if err != nil {
 		return err
 	}
-	if deep {
-		if err := p.verifyDeep(folder, &checked); err != nil {
+	defer forget()
+	checked, err := p.verifyFiles(log.folder, append(files, check.segments...), check.head)
+	if err != nil {
+		return err
+	}
+	if check.deep {
+		if err := verifyDeep(log.records(), log.folder, &checked); err != nil {
 			return err
 		}
 	}
 	return p.showVerified(checked)
+}
+
+// asFiles gives the log as files; what only the mirror has is one for a while.
+func (l *runLog) asFiles() (files []string, forget func(), err error) {
+	if len(l.mirrored) == 0 {
+		return l.files, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "rewarm-mirror-")
+	if err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(dir, "mirror.jsonl")
+	if err := audit.Place(path, l.mirrored); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return append(slices.Clone(l.files), path), func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // verified is what a check found; it is also the JSON of `audit verify`.
@@ -131,8 +162,13 @@ type verified struct {
 	Sentences []string `json:"sentences"`
 }
 
-// verify checks the chain, the signed head beside the log and the one that was given.
-func (p *program) verify(folder runFolder, given string) (verified, error) {
+// verify checks the log of this machine.
+func (p *program) verify(folder runFolder) (verified, error) {
+	return p.verifyFiles(folder, p.segments(folder), "")
+}
+
+// verifyFiles checks the chain, the signed head beside the log and the one that was given.
+func (p *program) verifyFiles(folder runFolder, files []string, given string) (verified, error) {
 	v := verified{Run: folder.run, Verified: true}
 	options := audit.VerifyOptions{Run: folder.run}
 	signed, by, err := p.signedHead(folder)
@@ -142,7 +178,7 @@ func (p *program) verify(folder runFolder, given string) (verified, error) {
 	if signed != nil {
 		options.Head, v.Signed, v.By = signed, signed.String(), by
 	}
-	report, err := audit.Verify(p.segments(folder), options)
+	report, err := audit.Verify(files, options)
 	if err != nil {
 		return v, unverified(err, folder)
 	}
@@ -152,7 +188,7 @@ func (p *program) verify(folder runFolder, given string) (verified, error) {
 			return v, usage(err, "a head looks like 312/9f2c41d07ab3")
 		}
 		options.Head = &kept
-		if report, err = audit.Verify(p.segments(folder), options); err != nil {
+		if report, err = audit.Verify(files, options); err != nil {
 			return v, unverified(err, folder)
 		}
 	}
@@ -181,6 +217,29 @@ func (p *program) signedHead(folder runFolder) (*audit.Head, string, error) {
 	return &head, verifier.Name(), nil
 }
 
+// publicKeys are the keys of this state directory and of other machines that were put beside
+// it; none where no run has signed yet.
+func (p *program) publicKeys() ([]note.Verifier, error) {
+	keys, err := p.keysHome()
+	if err != nil {
+		return nil, err
+	}
+	files, _ := filepath.Glob(filepath.Join(keys, "*.pub")) // the pattern is well formed
+	var list []note.Verifier
+	for _, file := range files {
+		public, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		key, err := note.NewVerifier(strings.TrimSpace(string(public)))
+		if err != nil {
+			return nil, fmt.Errorf("%s is no public key: %w", file, err)
+		}
+		list = append(list, key)
+	}
+	return list, nil
+}
+
 // verifier is the public key of this state directory.
 func (p *program) verifier() (note.Verifier, error) {
 	keys, err := p.keysHome()
@@ -195,10 +254,10 @@ func (p *program) verifier() (note.Verifier, error) {
 }
 
 // verifyDeep decodes every body and folds the run again.
-func (p *program) verifyDeep(folder runFolder, v *verified) error {
-	state, err := p.fold(folder)
+func verifyDeep(records iter.Seq2[audit.Record, error], folder runFolder, v *verified) error {
+	state, err := steps.Fold(records)
 	if err != nil {
-		return err
+		return unverified(err, folder)
 	}
 	v.Deep = true
 	v.Sentences = append(v.Sentences, fmt.Sprintf("every body was decoded and the run folded again: %d flips, %d holds on, ending %q",

@@ -271,15 +271,14 @@ func (p *program) flipByHand(ctx context.Context, store *actions.Store, doc *run
 }
 
 // resumeHand finds out how a flip by hand ended whose process is gone.
-func (p *program) resumeHand(ctx context.Context, folder runFolder, state *steps.State) error {
+func (p *program) resumeHand(ctx context.Context, log *runLog, state *steps.State) error {
 	store, err := p.storeOf(state.Begun.Service)
 	if err != nil {
 		return err
 	}
 	w := p.handWalk(store, state.Doc, state.Begun.Hand)
 	defer w.close()
-	w.folder = folder
-	if err := w.reopen(state); err != nil {
+	if err := w.reopen(state, log); err != nil {
 		return err
 	}
 	outcome, err := w.machine.ResumeHand(ctx, w.replay())

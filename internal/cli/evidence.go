@@ -45,7 +45,7 @@ func (p *program) evidenceExport(ctx context.Context, name, out string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.verify(folder, ""); err != nil {
+	if _, err := p.verify(folder); err != nil {
 		return err
 	}
 	if err := p.captureLate(ctx, folder); err != nil {
@@ -189,7 +189,7 @@ func (p *program) evidenceList() error {
 		return err
 	}
 	for _, folder := range folders {
-		k := kept{Run: folder.run, State: p.listedRun(folder).State, Captured: evidence.Captured(folder.dir)}
+		k := kept{Run: folder.run, State: p.listedRun(&runLog{folder: folder, files: p.segments(folder)}).State, Captured: evidence.Captured(folder.dir)}
 		if info, err := os.Stat(folder.logPath()); err == nil {
 			k.Bytes = info.Size()
 		}

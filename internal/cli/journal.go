@@ -7,17 +7,17 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// journal is the log of a walk with what follows from a record that is on disk: the
-// mirror gets its line, and at stage changes, holds and ends the head is signed and
-// published.
+// journal is the log of a walk with what follows from a record that is in it: the mirror
+// gets its line, and at stage changes, holds and ends, when they are on disk, the head is
+// signed and published. The mirror may be ahead of a disk that loses its power; then a
+// resume takes from there what the disk lacks.
 type journal struct {
 	log     *audit.Log
-	mirror  func(lines ...[]byte) // takes what is on disk, without making the walk wait
+	mirror  func(lines ...[]byte) // takes lines without making the walk wait
 	key     *audit.Key
 	logger  *slog.Logger
 	publish func(audit.Head) // puts a head on the screen
 
-	waiting [][]byte // lines that are not known to be on disk yet
 	headDue bool
 }
 
@@ -30,15 +30,13 @@ func (j *journal) Append(actor, kind string, body any) (audit.Record, error) {
 	return record, err
 }
 
-// Commit waits for the disk, then hands everything up to this record to the mirror.
+// Commit waits for the disk.
 func (j *journal) Commit(actor, kind string, body any) (audit.Record, error) {
 	record, err := j.log.Commit(actor, kind, body)
 	if err != nil {
 		return record, err
 	}
 	j.note(record)
-	j.mirror(j.waiting...)
-	j.waiting = nil
 	if j.headDue && !record.Emergency {
 		j.sign()
 	}
@@ -46,7 +44,7 @@ func (j *journal) Commit(actor, kind string, body any) (audit.Record, error) {
 }
 
 func (j *journal) note(record audit.Record) {
-	j.waiting = append(j.waiting, record.Line())
+	j.mirror(record.Line())
 	switch record.Kind {
 	case steps.KindStage, steps.KindHeld, steps.KindRecovered, steps.KindAborted, steps.KindClosed:
 		j.headDue = true

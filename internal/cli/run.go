@@ -137,23 +137,30 @@ func (p *program) seen() bool {
 }
 
 func (p *program) resumeCommand() *cobra.Command {
-	return &cobra.Command{
+	var service string
+	cmd := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run after a crash, a hold or a closed terminal",
+		Short: "Go on with a run after a crash, a hold or a closed terminal, also on another machine",
 		Long: `Goes on with a run from its log. What was under way when its process ended is settled
 first, by the plan's digest in Redis; what adds load is idled; then the walk goes on
-where it stood. Prometheus and Redis are those of the log, unless others are given.`,
+where it stood. Prometheus and Redis are those of the log, unless others are given.
+
+What only the mirror of the log in Redis has is taken from there: all of it for a run of
+another machine, which --redis finds, and what a full disk did not take. While another
+process renews the command of the run, it is left to that one.`,
 		Args: exactly(1, "resume RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.resume(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.resume(cmd.Context(), args[0], service) },
 	}
+	serviceFlag(cmd, &service)
+	return cmd
 }
 
-func (p *program) resume(ctx context.Context, name string) error {
-	folder, err := p.findRun(name)
+func (p *program) resume(ctx context.Context, name, service string) error {
+	log, err := p.logOf(ctx, name, service)
 	if err != nil {
 		return err
 	}
-	state, err := p.fold(folder)
+	state, err := log.fold()
 	if err != nil {
 		return err
 	}
@@ -161,8 +168,11 @@ func (p *program) resume(ctx context.Context, name string) error {
 		return err
 	}
 	p.fromLog(state.Begun)
+	if err := p.goOn(ctx, log); err != nil {
+		return err
+	}
 	if state.Begun.Hand != nil {
-		return p.resumeHand(ctx, folder, state)
+		return p.resumeHand(ctx, log, state)
 	}
 	on, err := p.realTargets(state.Doc)
 	if err != nil {
@@ -174,8 +184,7 @@ func (p *program) resume(ctx context.Context, name string) error {
 	}
 	w := p.newWalk(ctx, state.Doc, on)
 	defer w.close()
-	w.folder = folder
-	if err := w.resume(ctx, state); err != nil {
+	if err := w.resume(ctx, state, log); err != nil {
 		return err
 	}
 	p.warnOf(unanswered)

@@ -49,7 +49,7 @@ func TestRunsThatCannotBeFolded(t *testing.T) {
 		`-0002 +unreadable +record 1: the log has format "rewarm/v9", this rewarm reads "rewarm audit v1"$`,
 		`-0003 +unreadable +record 1: the runbook in the log: .*book.yaml:\d+`,
 		`-0004 +unreadable +record 2: record of kind held: `,
-		`-0005 +interrupted +catalog `,
+		`-0005 +interrupted +catalog$`,
 	} {
 		if !regexp.MustCompile(`(?m)` + want).MatchString(out.String()) {
 			t.Errorf("no row matches %s in\n%s", want, out.String())

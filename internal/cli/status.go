@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -58,16 +55,15 @@ func (p *program) statusCommand() *cobra.Command {
 		Use:   "status [RUN]",
 		Short: "Say where a run stands and what is still flipped, since when, by whom",
 		Long: `Reads the log of a run, by default the latest, and says what blocks it, what is owed
-and which controls are not at their steady value. With --service it needs no log: it
-says from any machine who commands the service in --redis and which of its controls are
-not at their steady value, past their review or set by hand.`,
+and which controls are not at their steady value. What only the mirror in Redis has counts too;
+a run of another machine is found there with --redis. With --service and no RUN it needs no
+log: it says from any machine who commands the service in --redis and which of its controls
+are not at their steady value, past their review or set by hand.`,
 		Args: atMost(1, "status [RUN]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case service == "":
-				return p.status(append(args, "last")[0])
-			case len(args) > 0:
-				return usage(errors.New("a run and --service are both given"), "give one of them")
+			case service == "" || len(args) > 0:
+				return p.status(cmd.Context(), append(args, "last")[0], service)
 			}
 			return p.serviceStatus(cmd.Context(), service, book)
 		},
@@ -125,16 +121,17 @@ func (s surveyShown) status() status {
 // setByHand stands for the run of an override that no run made.
 const setByHand = "by hand"
 
-func (p *program) status(name string) error {
-	folder, err := p.findRun(name)
+func (p *program) status(ctx context.Context, name, service string) error {
+	log, err := p.logOf(ctx, name, service)
 	if err != nil {
 		return err
 	}
-	state, err := p.fold(folder)
+	state, err := log.fold()
 	if err != nil {
 		return err
 	}
-	s := p.statusOf(folder, state)
+	log.say(p)
+	s := p.statusOf(state, log.walked())
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(s)
 	}
@@ -145,15 +142,15 @@ func (p *program) status(name string) error {
 	}
 	fmt.Fprint(p.out, v.text(columnsOf(p.out)))
 	if s.State == stateInterrupted && !s.Lab {
-		fmt.Fprintf(p.out, "next: %s\n", p.command("resume", folder.run))
+		fmt.Fprintf(p.out, "next: %s\n", p.command("resume", log.folder.run))
 	}
 	return nil
 }
 
-func (p *program) statusOf(folder runFolder, state *steps.State) status {
+func (p *program) statusOf(state *steps.State, walked bool) status {
 	s := status{
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
-		State: stateOf(state, beingWritten(folder.logPath())),
+		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
 		Owed: append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}
@@ -205,105 +202,4 @@ func (p *program) asOf(s *steps.State) time.Time {
 		return s.LastAt
 	}
 	return p.clock.Now()
-}
-
-func (p *program) runsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs of this machine, oldest first",
-		Args:  exactly(0, "runs"),
-		RunE:  func(*cobra.Command, []string) error { return p.runs() },
-	}
-}
-
-// listed is one line of `runs --output json`.
-type listed struct {
-	Run       string    `json:"run"`
-	Service   string    `json:"service"`
-	State     runState  `json:"state"`
-	Stage     string    `json:"stage"`
-	Hand      bool      `json:"hand,omitempty"` // one flip by hand, and no walk
-	Began     time.Time `json:"began,omitzero"`
-	TookMS    int64     `json:"took_ms,omitempty"` // until it recovered
-	Overrides int       `json:"overrides"`
-	Lab       bool      `json:"lab,omitempty"`
-	Trouble   string    `json:"trouble,omitempty"`
-}
-
-func (p *program) runs() error {
-	folders, err := p.runFolders()
-	if err != nil {
-		return err
-	}
-	seen := map[runState]bool{}
-	for _, folder := range folders {
-		l := p.listedRun(folder)
-		seen[l.State] = true
-		if err := p.showListed(l); err != nil {
-			return err
-		}
-	}
-	if len(folders) == 0 && !p.settings.json() {
-		fmt.Fprintln(p.out, "no runs yet; rewarm demo makes one")
-	}
-	switch {
-	case seen[stateDamaged]:
-		return quiet(exitUnverified, errors.New("a log does not verify"))
-	case seen[stateUnreadable]:
-		return quiet(exitError, errors.New("a log cannot be read by this version"))
-	}
-	return nil
-}
-
-func (p *program) listedRun(folder runFolder) listed {
-	state, err := p.fold(folder)
-	switch {
-	case errors.Is(err, audit.ErrEmpty) || errors.Is(err, audit.ErrMissing):
-		return listed{Run: folder.run, State: stateDamaged, Trouble: "it has no records"}
-	case err != nil:
-		return p.listedTrouble(folder, err)
-	}
-	s := p.statusOf(folder, state)
-	l := listed{Run: folder.run, Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
-		Hand: state.Begun.Hand != nil}
-	if state.Recovered != nil {
-		l.TookMS = state.Recovered.TookMS
-	}
-	return l
-}
-
-// listedTrouble is the row of a log that cannot be folded: which record, and why.
-func (p *program) listedTrouble(folder runFolder, err error) listed {
-	state := stateDamaged
-	if _, damage := p.verify(folder, ""); damage == nil {
-		state = stateUnreadable
-	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return listed{Run: folder.run, State: state, Trouble: first}
-}
-
-func (p *program) showListed(l listed) error {
-	if p.settings.json() {
-		return json.NewEncoder(p.out).Encode(l)
-	}
-	text := fmt.Sprintf("%-44s %-11s ", l.Run, l.State)
-	if l.Trouble != "" {
-		text += l.Trouble
-	} else {
-		text += strings.TrimSpace(l.Service + " " + l.Stage)
-	}
-	if l.Hand {
-		text += " by hand"
-	}
-	if l.TookMS > 0 {
-		text += ", recovered in " + seconds(l.TookMS)
-	}
-	if l.Overrides > 0 {
-		text += ", " + countOf(l.Overrides, "control") + " not at the steady value"
-	}
-	if l.Lab {
-		text += ", on the lab"
-	}
-	_, err := fmt.Fprintln(p.out, oneLine(text))
-	return err
 }

@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-
-	"github.com/rewarm/rewarm/actions/controls"
 )
 
 // summary prints what a person wants to know when a walk has ended: the recovery
@@ -25,7 +23,7 @@ func (w *walk) summary() {
 	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now()}.flipped(), columnsOf(w.p.out)))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
 	if s.Broken {
-		b.WriteString(brokenLogText(w.p.settings.emergencyLog, w.doc.Service, w.folder.run))
+		b.WriteString(brokenLogText(w.p.settings.emergencyLog))
 	}
 	if head, ok := w.log.Head(); ok {
 		fmt.Fprintf(&b, "head: %s%s\n", head, w.signedBy())
@@ -42,18 +40,12 @@ func (w *walk) summary() {
 	fmt.Fprint(w.p.out, b.String())
 }
 
-// fromMirror is where a person puts what the mirror has.
-const fromMirror = "emergency.jsonl"
-
-// brokenLogText says where the records are that the log's disk did not take. Without them a
-// resume would not know of the flips that were made since.
-func brokenLogText(emergencyLog, service, run string) string {
+// brokenLogText says where the records are that the log's disk did not take.
+func brokenLogText(emergencyLog string) string {
 	if emergencyLog != "" {
 		return "the records that its disk did not take are in " + oneLine(emergencyLog) + ": keep both files\n"
 	}
-	key := controls.Keys(service).Log(run)
-	return "the records that its disk did not take are in redis: fetch them before anything else, with\n" +
-		"      redis-cli --raw XRANGE '" + key + "' - + | grep '^{\"seq\"' | LC_ALL=C sort -t: -k2n -u > " + fromMirror + "\n"
+	return "the records that its disk did not take are in the mirror in redis, from where resume, status and audit take them\n"
 }
 
 func (w *walk) signedBy() string {
@@ -70,11 +62,6 @@ func (w *walk) nextCommands() []string {
 	if !w.on.lab && w.machine.State().Ending == "" {
 		next = append([]string{p.command("resume", run)}, next...)
 	}
-	if w.machine.State().Broken && p.settings.emergencyLog == "" {
-		for i := range next {
-			next[i] += " --emergency-log " + fromMirror
-		}
-	}
 	return next
 }
 
@@ -83,9 +70,9 @@ func (w *walk) checkLog() error {
 	if err := w.close(); err != nil {
 		return err
 	}
-	checked, err := w.p.verify(w.folder, "")
+	checked, err := w.p.verify(w.folder)
 	if err == nil {
-		err = w.p.verifyDeep(w.folder, &checked)
+		err = verifyDeep(w.p.records(w.folder), w.folder, &checked)
 	}
 	if err != nil {
 		return err

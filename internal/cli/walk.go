@@ -36,7 +36,8 @@ type walk struct {
 	hand    *steps.Hand // of a log that is of one flip by hand; nil for a walk
 	over    *steps.Over // from whom the command is taken over, nil for none
 	mail    *mailbox
-	person  person // nil when nobody can be asked
+	found   []string // what was found in the mirror before it was gone on with
+	person  person   // nil when nobody can be asked
 	printer recordPrinter
 
 	log     *audit.Log
@@ -100,8 +101,8 @@ func (w *walk) forget() error {
 }
 
 // resume goes on with a run from its log.
-func (w *walk) resume(ctx context.Context, state *steps.State) error {
-	if err := w.reopen(state); err != nil {
+func (w *walk) resume(ctx context.Context, state *steps.State, log *runLog) error {
+	if err := w.reopen(state, log); err != nil {
 		return err
 	}
 	if err := w.machine.Resume(ctx, w.replay()); err != nil {
@@ -111,14 +112,14 @@ func (w *walk) resume(ctx context.Context, state *steps.State) error {
 }
 
 // reopen opens the log of a run, and makes the machine that goes on with it.
-func (w *walk) reopen(state *steps.State) error {
-	files := w.p.segments(w.folder)
-	last := len(files) - 1
-	options, err := w.auditOptions(w.folder.run, files[:last])
+func (w *walk) reopen(state *steps.State, log *runLog) error {
+	w.folder, w.found = log.folder, log.found
+	err := log.keep()
 	if err != nil {
 		return err
 	}
-	if w.log, err = audit.Open(files[last], w.on.clock, options); err != nil {
+	options := func(earlier []string) (audit.Options, error) { return w.auditOptions(log.folder.run, earlier) }
+	if w.log, err = log.open(w.on.clock, state.Seq, options); err != nil {
 		return openError(err, w.folder)
 	}
 	w.closeLater(w.log.Close)
@@ -163,6 +164,7 @@ func (w *walk) ready(begun steps.Begun) {
 	w.machine = steps.New(steps.Config{
 		Doc: w.doc, Journal: w.journal, Prober: w.on.prober, Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
 		Begun:    begun,
+		Found:    w.found,
 		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host},
 		OnRecord: w.show,
 	})

@@ -12,24 +12,30 @@ import (
 )
 
 func (p *program) watchCommand() *cobra.Command {
-	return &cobra.Command{
+	var service string
+	cmd := &cobra.Command{
 		Use:   "watch [RUN]",
-		Short: "Follow a run, read-only, from another terminal",
+		Short: "Follow a run, read-only, from another terminal or machine",
 		Long: `Shows what whoever walks the run sees, by default of the latest. It writes nothing and
 changes nothing. On a terminal the arrow keys go back and forth in time; elsewhere, or
-with --plain, it prints the events as they come and ends when the run does.`,
+with --plain, it prints the events as they come and ends when the run does.
+
+A run that no process of this machine walks is followed in its mirror in Redis: that of
+its log or, for a run of another machine, that of --redis.`,
 		Args: atMost(1, "watch [RUN]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.watch(cmd.Context(), append(args, "last")[0])
+			return p.watch(cmd.Context(), append(args, "last")[0], service)
 		},
 	}
+	serviceFlag(cmd, &service)
+	return cmd
 }
 
 // lookEvery is how often a watcher looks for new records. Two people see the same within a second.
 const lookEvery = 200 * time.Millisecond
 
-func (p *program) watch(ctx context.Context, name string) error {
-	folder, err := p.findRun(name)
+func (p *program) watch(ctx context.Context, name, service string) error {
+	folder, from, err := p.watched(ctx, name, service)
 	if err != nil {
 		return err
 	}
@@ -38,22 +44,22 @@ func (p *program) watch(ctx context.Context, name string) error {
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, cancel, folder, t, signals)
+		return p.watchOnScreen(ctx, cancel, folder, from, t, signals)
 	}
 	go func() {
 		<-signals
 		cancel()
 	}()
-	return p.follow(ctx, folder, p.printerFor(true), true)
+	return follow(ctx, folder, from, p.printerFor(true), true)
 }
 
 // watchOnScreen shows the run until the person leaves. An ended run stays on the screen.
-func (p *program) watchOnScreen(ctx context.Context, cancel func(), folder runFolder, t *terminal, signals <-chan string) error {
+func (p *program) watchOnScreen(ctx context.Context, cancel func(), folder runFolder, from source, t *terminal, signals <-chan string) error {
 	s := p.newScreen(t, p.clock.Now, true)
 	defer p.sayTo(s.out())()
 	failed := make(chan error, 1)
 	go func() {
-		err := p.follow(ctx, folder, newScreenPrinter(s.console), false)
+		err := follow(ctx, folder, from, newScreenPrinter(s.console), false)
 		if err != nil {
 			s.console.Close()
 		}
@@ -72,11 +78,54 @@ func (p *program) watchOnScreen(ctx context.Context, cancel func(), folder runFo
 	return errors.Join(err, <-failed)
 }
 
+// watched finds where the records of a run come from: the log that a process of this machine
+// writes, else the mirror.
+func (p *program) watched(ctx context.Context, name, service string) (runFolder, source, error) {
+	log, err := p.logOf(ctx, name, service)
+	if err != nil {
+		return runFolder{}, nil, err
+	}
+	if log.store == nil || len(log.files) > 0 && beingWritten(log.folder.logPath()) {
+		return log.folder, &tailed{tail: audit.NewTail(log.folder.logPath()), folder: log.folder, at: 1, clock: p.clock}, nil
+	}
+	log.say(p)
+	return log.folder, newMirrorTail(p, log), nil
+}
+
+// source is where a watcher gets records from.
+type source interface {
+	// next gives the records that have come, perhaps none, after waiting a moment for them.
+	next(ctx context.Context) ([]audit.Record, error)
+}
+
+// tailed follows the segments of a log of this machine.
+type tailed struct {
+	tail   *audit.Tail
+	folder runFolder
+	at     int // segments begun
+	clock  clock
+	waits  bool // everything that was there has been read
+}
+
+func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
+	if t.waits && t.clock.Wait(ctx, t.clock.Now().Add(lookEvery)) != nil {
+		return nil, nil
+	}
+	records, err := t.tail.Read()
+	if t.waits = true; err != nil || len(records) > 0 {
+		return records, err
+	}
+	if files := t.folder.files(); len(files) > t.at {
+		t.tail.GoOn(files[t.at])
+		t.at, t.waits = t.at+1, false
+	}
+	return nil, nil
+}
+
 // follow prints the records of a run as they come, until the context ends, or the run if that is wanted.
-func (p *program) follow(ctx context.Context, folder runFolder, printer recordPrinter, untilEnd bool) error {
-	tail := audit.NewTail(folder.logPath())
-	for {
-		records, err := tail.Read()
+func follow(ctx context.Context, folder runFolder, from source, printer recordPrinter, untilEnd bool) error {
+	for ctx.Err() == nil {
+		records, err := from.next(ctx)
 		for _, record := range records {
 			body, err := steps.DecodeBody(record.Kind, record.Body)
 			if err != nil {
@@ -92,8 +141,6 @@ func (p *program) follow(ctx context.Context, folder runFolder, printer recordPr
 		if err != nil {
 			return unverified(err, folder)
 		}
-		if p.clock.Wait(ctx, p.clock.Now().Add(lookEvery)) != nil {
-			return nil
-		}
 	}
+	return nil
 }
