@@ -30,6 +30,7 @@ func (s *State) observed(b *Observed) {
 		s.baseline(&b.Answers[i])
 	}
 	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
+	s.follow(b.At)
 	s.RedisDown, s.lost = b.Redis, b.Lost
 	if b.Redis == "" {
 		s.away = retry{}
@@ -53,10 +54,13 @@ func (s *State) observed(b *Observed) {
 		s.takeOver(l)
 	}
 	if b.Propagation != nil {
-		s.propagated(b.Propagation)
+		s.partial.propagation = b.Propagation
 	}
 	if b.More {
 		return
+	}
+	if s.partial.propagation != nil {
+		s.propagated(s.partial)
 	}
 	if s.compared == nil {
 		s.compared = s.liveNumbers()
@@ -112,8 +116,9 @@ const obeyed = 0.99
 
 // propagated marks the flips that the service obeys now. A service that has reported its
 // version once does so always: that it is silent is unknown then, as after a restart of
-// Prometheus with an empty head.
-func (s *State) propagated(p *probes.Propagation) {
+// Prometheus with an empty head. Nor is it known while nothing else has data either.
+func (s *State) propagated(seen *poll) {
+	p := seen.propagation
 	if p.Reason != "" && p.Reason != probes.NoData {
 		return
 	}
@@ -121,6 +126,7 @@ func (s *State) propagated(p *probes.Propagation) {
 	for _, f := range s.flips {
 		switch {
 		case !f.Mark.IsZero() || f.Version > p.Version:
+		case !s.reports && !seen.hasData():
 		case !s.reports:
 			f.Mark = s.unreportedMark(f)
 		case p.Processes > 0 && float64(p.Obeying) >= obeyed*float64(p.Processes):
@@ -129,11 +135,37 @@ func (s *State) propagated(p *probes.Propagation) {
 	}
 }
 
+// hasData reports whether any question of a poll was answered with a value.
+func (p *poll) hasData() bool {
+	for _, a := range p.answers {
+		if a.Reason == "" && a.Count > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // unreportedMark is since when a flip is taken to be obeyed that the service does not
 // report. Before the first poll the clock of Prometheus was not known, so what it is known
 // to be now counts as well.
 func (s *State) unreportedMark(f *FlipState) time.Time {
-	return later(f.ServerAt, f.At.Add(s.offset)).Add(f.Settle)
+	return s.assumedMark(f, f.At.Add(s.offset))
+}
+
+// assumedMark is when a flip is taken to be obeyed of which nothing better is known than
+// when it was made or its loss was found.
+func (s *State) assumedMark(f *FlipState, at time.Time) time.Time {
+	return later(later(f.ServerAt, s.setBack), at).Add(f.Settle)
+}
+
+// follow keeps the clock of Prometheus in view. While it is behind a moment that it has
+// shown already, it has samples from then, and no mark may lie before them.
+func (s *State) follow(at time.Time) {
+	s.setBack = time.Time{}
+	if at.Before(s.shown) {
+		s.setBack = s.shown
+	}
+	s.shown = later(s.shown, at)
 }
 
 func (s *State) see(control string, raw *string) {

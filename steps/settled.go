@@ -267,7 +267,7 @@ func (s *State) lostFlip(control string, found time.Time) {
 		}
 		last, f.Mark = false, found
 		if !found.IsZero() {
-			f.Mark = later(f.ServerAt, found).Add(f.Settle) // the clock may have been set back since
+			f.Mark = s.assumedMark(f, found)
 		}
 	}
 }

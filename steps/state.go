@@ -60,6 +60,8 @@ type State struct {
 	partial   *poll   // a poll whose records are not complete yet
 	lastPoll  time.Time
 	offset    time.Duration
+	shown     time.Time          // the latest moment that the clock of Prometheus has shown
+	setBack   time.Time          // that moment, while the clock is behind it
 	reports   bool               // the service has reported which version it obeys
 	clearAt   time.Time          // when the last owed expectation ended
 	clearPoll int                // the poll that ended it, counted over the whole run
@@ -174,11 +176,12 @@ type retry struct {
 
 // poll is one observation, with what its bounds compare with at that moment.
 type poll struct {
-	at        time.Time // evaluation time
-	seenAt    time.Time // of the record, on our clock
-	answers   map[probes.Ask]*probes.Answer
-	numbers   map[string]float64 // live values of the controls
-	baselines map[string]float64 // fixed start values
+	at          time.Time // evaluation time
+	seenAt      time.Time // of the record, on our clock
+	answers     map[probes.Ask]*probes.Answer
+	numbers     map[string]float64 // live values of the controls
+	baselines   map[string]float64 // fixed start values
+	propagation *probes.Propagation
 }
 
 // Step gives the state of a step; never nil.

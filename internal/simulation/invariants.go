@@ -430,9 +430,12 @@ func (c *checker) greenSince(p *process, step *runbook.Step, b *steps.Intended) 
 	var since time.Time
 	for _, l := range c.looks(p, step, from, to) {
 		if !l.pass {
-			break
+			return since
 		}
 		since = l.at
+	}
+	if len(c.w.prometheus.asked) == keptSamples {
+		return time.Time{} // for longer than anybody remembers
 	}
 	return since
 }
