@@ -45,6 +45,8 @@ type Answer struct {
 	Reason   Reason   `json:"reason,omitempty"`   // why the answer cannot be judged; "" when it can
 	Detail   string   `json:"detail,omitempty"`   // Reason as a sentence with the particulars, printable
 	Assumed  bool     `json:"assumed,omitempty"`  // the value is the probe's `absent: as`, not a measurement
+	Manual   *Manual  `json:"manual,omitempty"`   // who gave the value where no source did; nil for what was measured
+	Instead  string   `json:"instead,omitempty"`  // why what was measured could not be used, printable
 	Warnings []string `json:"warnings,omitempty"` // printable
 	Infos    []string `json:"infos,omitempty"`    // printable
 }
@@ -70,6 +72,7 @@ const (
 	Rejected     Reason = "rejected"      // the server refused the query
 	NotAlive     Reason = "not-alive"     // the probe's alive query or witness has no data
 	BeforeMark   Reason = "before-mark"   // the answer still looks at what was before the flip
+	Unconfirmed  Reason = "unconfirmed"   // a reading by hand that lifts something and that one person alone has given
 	Unresolved   Reason = "unresolved"    // a recorded series whose window is not known
 	NoPrevious   Reason = "no-previous"   // falling or rising without an earlier observation after the mark
 	SameSamples  Reason = "same-samples"  // the same samples as in the observation before

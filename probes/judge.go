@@ -14,6 +14,15 @@ type Situation struct {
 	// Mark is the moment at which the service obeyed the flip that is judged; only
 	// what lies strictly after it counts. Zero when there was none.
 	Mark time.Time
+	// Unmarked says why it is not known yet when the flip that is judged was obeyed; then
+	// nothing that was measured counts. "" when that is known, or nothing was flipped.
+	Unmarked string
+	// ByHand is the moment, on our clock, after which a reading by hand is one of what was
+	// after the flip. Zero when there was none.
+	ByHand time.Time
+	// AlonePasses and AloneFails say whether a reading by hand of one person alone may let
+	// a bound pass, or fail. Where it may not, the bound is unknown until another confirms it.
+	AlonePasses, AloneFails bool
 	// StaleAfter is the age at which the newest sample of a series is too old. Zero
 	// allows no age at all.
 	StaleAfter time.Duration
@@ -78,8 +87,24 @@ func groupVerdict(verdicts []Verdict) Verdict {
 	return Unknown
 }
 
-// JudgeBound holds one bound against one observation.
+// noAnswer are the reasons that no flip explains: nobody answered, or not as Prometheus does.
+var noAnswer = []Reason{Transport, Malformed, Rejected, WrongType}
+
+// JudgeBound holds one bound against one observation. As long as the mark is not known it
+// says what keeps its probe from answering at all, as a Prometheus that is away, before it
+// says that: the first is what a person can mend.
 func JudgeBound(b runbook.Bound, s Situation) Finding {
+	f, hands := s.judgeBound(b), s.hands(b)
+	switch {
+	case len(hands) > 0:
+		return s.byHand(f, hands)
+	case s.Unmarked != "" && !slices.Contains(noAnswer, f.Reason):
+		return Finding{Bound: f.Bound, Probe: f.Probe}.unknown(BeforeMark, s.Unmarked)
+	}
+	return f
+}
+
+func (s Situation) judgeBound(b runbook.Bound) Finding {
 	f := Finding{Bound: boundText(b), Probe: b.Probe}
 	probe := s.probe(b.Probe)
 	now, before := s.look(probe)
@@ -146,7 +171,10 @@ func (s Situation) doubt(now, before *Answer) (Reason, string) {
 	if reason, detail := unusable(now); reason != "" {
 		return reason, detail
 	}
-	if reason, detail := s.stale(now); reason != "" {
+	if now.Manual != nil {
+		return s.beforeHand(now.Manual)
+	}
+	if reason, detail := stale(now, s.StaleAfter); reason != "" {
 		return reason, detail
 	}
 	return s.beforeMark(now, before)
@@ -175,12 +203,12 @@ func unusable(a *Answer) (Reason, string) {
 	return "", ""
 }
 
-func (s Situation) stale(a *Answer) (Reason, string) {
+func stale(a *Answer, after time.Duration) (Reason, string) {
 	if a.Stalest.IsZero() {
 		return Stale, "no series behind it has a current sample"
 	}
-	if age := a.At.Sub(a.Stalest); age > s.StaleAfter {
-		return Stale, "the newest sample of a series is " + spanText(age) + " old, more than the " + spanText(s.StaleAfter) + " of stale_after"
+	if age := a.At.Sub(a.Stalest); age > after {
+		return Stale, "the newest sample of a series is " + spanText(age) + " old, more than the " + spanText(after) + " of stale_after"
 	}
 	return "", ""
 }
@@ -191,6 +219,8 @@ func (s Situation) stale(a *Answer) (Reason, string) {
 func (s Situation) beforeMark(now, before *Answer) (Reason, string) {
 	mark := s.Mark
 	switch {
+	case s.Unmarked != "":
+		return BeforeMark, s.Unmarked
 	case mark.IsZero():
 		return "", ""
 	case !now.At.After(mark):

@@ -28,6 +28,7 @@ var sentences = map[Reason]string{
 	Rejected:     "the server refused the query",
 	NotAlive:     "nothing vouches that it is being measured",
 	BeforeMark:   "it still looks at what was before the flip",
+	Unconfirmed:  "it was given by hand by one person alone",
 	Unresolved:   "how far back its series look is not known",
 	NoPrevious:   "there is no earlier observation to compare with",
 	SameSamples:  "the samples are those of the observation before",

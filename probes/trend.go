@@ -45,6 +45,9 @@ func (s Situation) changes(now, before *Answer) ([]change, Reason, string) {
 	if reason, detail := unusable(before); reason != "" {
 		return nil, NoPrevious, "the observation before was unknown: " + reason.explain(detail)
 	}
+	if now.Manual != nil || before.Manual != nil {
+		return nil, NoPrevious, "what is given by hand tells no trend"
+	}
 	if s.beforeMarkAlone(before) {
 		return nil, NoPrevious, "the observation before still looked at what was before the flip"
 	}

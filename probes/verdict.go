@@ -44,11 +44,12 @@ type Finding struct {
 	Bound    string   `json:"bound"` // as a person would write it: "queue-age at most 500ms"
 	Probe    string   `json:"probe"`
 	Verdict  Verdict  `json:"verdict"`
-	Reason   Reason   `json:"reason,omitempty"` // when Verdict is Unknown
-	Value    string   `json:"value,omitempty"`  // the worst value with its unit, "" when there is none
-	Series   string   `json:"series,omitempty"` // the labels of the worst series
-	Sentence string   `json:"sentence"`         // one sentence: the numbers, or why it is unknown; printable, lower case, no full stop
-	Notes    []string `json:"notes,omitempty"`  // warnings and infos, printable
+	Reason   Reason   `json:"reason,omitempty"`  // when Verdict is Unknown
+	Value    string   `json:"value,omitempty"`   // the worst value with its unit, "" when there is none
+	Series   string   `json:"series,omitempty"`  // the labels of the worst series
+	Sentence string   `json:"sentence"`          // one sentence: the numbers, or why it is unknown; printable, lower case, no full stop
+	ByHand   string   `json:"by_hand,omitempty"` // who gave the value, from where and until when; "" for what was measured
+	Notes    []string `json:"notes,omitempty"`   // warnings and infos, printable
 }
 
 // Judgement is the verdict on a gate: of one observation.

@@ -346,6 +346,20 @@ type Noted struct {
 // known to whoever goes on with the run, also when Redis forgets it once more.
 const AboutCommand = "command"
 
+// ManualBody is a reading that a person gives for a probe that cannot be measured, or the
+// word of a second person for one.
+type ManualBody struct {
+	Ask      probes.Ask `json:"ask"`
+	Value    string     `json:"value"` // in Unit, as in an answer
+	Unit     string     `json:"unit"`  // of the probe
+	Source   string     `json:"source"`
+	Until    time.Time  `json:"until"`
+	By       string     `json:"by"`
+	Digest   string     `json:"digest,omitempty"`   // of the reading, by which it is confirmed
+	Confirms string     `json:"confirms,omitempty"` // whose reading this confirms
+	Origin   *Origin    `json:"origin,omitempty"`
+}
+
 // AboutExpiry is the remark that the hash of the controls has a time to live.
 const AboutExpiry = "expiry"
 
@@ -449,6 +463,8 @@ func newBody(kind Kind) any {
 		return new(Skipped)
 	case KindNoted:
 		return new(Noted)
+	case KindManual:
+		return new(ManualBody)
 	case KindOrdered:
 		return new(OrderedBody)
 	case KindCalled:
@@ -464,11 +480,11 @@ func newBody(kind Kind) any {
 }
 
 // DecodeBody gives the typed body of a record: a pointer to one of the types of
-// this package, or nil for kinds that carry nothing a walk needs (torn, manual).
+// this package, or nil for torn, which carries nothing a walk needs.
 func DecodeBody(kind Kind, raw json.RawMessage) (any, error) {
 	body := newBody(kind)
 	if body == nil {
-		if kind == KindTorn || kind == KindManual {
+		if kind == KindTorn {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("unknown kind of record %q", kind)

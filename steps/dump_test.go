@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -30,6 +31,9 @@ func dump(s *State) string {
 			continue
 		}
 		line("control %s known %v raw %s expected %s ours %v original %s order %d failed %s since %s", name, c.Known, shown(c.Raw), shown(c.Expected), c.Ours, shown(c.Original), c.Order, shown(c.Failed), c.Since.UTC())
+	}
+	for _, r := range s.Readings(time.Time{}) {
+		line("reading %v %v %v of %d", r.Ask, r.Value, r.Manual, len(r.given))
 	}
 	for _, f := range s.flips {
 		line("flip %s", flipText(f))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -65,7 +66,8 @@ func newState(begun *Begun) (*State, error) {
 		plans:  map[Target]*Planned{},
 		guards: map[string]bool{}, guardGates: map[string]runbook.Gate{}, confirms: map[string]*ConfirmState{},
 		baselines: map[string]float64{}, drifts: map[string]*Drifted{}, putBack: map[string]bool{},
-		retries: map[Target]retry{}, tracks: map[string]*track{}, received: map[string]Receipt{},
+		readings: map[probes.Ask]*HandReading{},
+		retries:  map[Target]retry{}, tracks: map[string]*track{}, received: map[string]Receipt{},
 	}
 	for _, g := range doc.Guards {
 		s.guardGates[g.Name] = runbook.Gate{{g.Bound}}
@@ -128,6 +130,8 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.skipped(b)
 	case *Noted:
 		s.warned, s.fence = s.warned || b.About == AboutExpiry, max(s.fence, b.Fence)
+	case *ManualBody:
+		return s.manual(b)
 	case *OrderedBody:
 		s.ordered(b)
 	case *Called:

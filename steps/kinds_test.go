@@ -26,10 +26,10 @@ func TestKindsAreDocumented(t *testing.T) {
 		"overrides": jsonKeys(Override{}), "origin": jsonKeys(Origin{}), "gates": jsonKeys(GateSeen{}), "findings": jsonKeys(probes.Finding{}),
 		"answers": jsonKeys(probes.Answer{}), "ask": jsonKeys(probes.Ask{}), "readings": jsonKeys(probes.Reading{}),
 		"propagation": jsonKeys(probes.Propagation{}),
-		KindManual:    nil, KindTorn: {"offset", "length", "sha256"},
+		KindTorn:      {"offset", "length", "sha256"},
 	}
 	for _, kind := range []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended,
-		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindOrdered, KindCalled,
+		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual, KindOrdered, KindCalled,
 		KindConfirmed, KindRecovered, KindAborted, KindClosed} {
 		want[kind] = jsonKeys(newBody(kind))
 	}

@@ -41,6 +41,8 @@ func (m *Machine) follow(o Order) error {
 		return m.answer(o)
 	case OrderNote:
 		return m.note(o)
+	case OrderReading:
+		return m.read(o)
 	case OrderAdopt, OrderPutBack:
 		return m.drift(o)
 	}

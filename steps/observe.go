@@ -23,6 +23,7 @@ func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
 	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation}
 	changed := m.readControls(ctx, body)
+	m.state.replaceUnseen(body.Answers, m.c.Clock.Now())
 	for i := range body.Answers {
 		shortenAnswer(&body.Answers[i])
 	}

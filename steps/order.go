@@ -21,6 +21,7 @@ const (
 	OrderTake      OrderKind = "take"
 	OrderAnswer    OrderKind = "answer"
 	OrderNote      OrderKind = "note"
+	OrderReading   OrderKind = "reading"  // give a value that cannot be measured
 	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
 	OrderPutBack   OrderKind = "put-back" // write a drifted value back
 	OrderUndo      OrderKind = "undo"     // put back what a step has flipped
@@ -32,8 +33,8 @@ const (
 type Order struct {
 	Kind   OrderKind
 	Digest string    // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
-	Step   string    // skip, take, answer, undo; the control for adopt, put-back and undo
-	Text   string    // the answer, the note or the reason
+	Step   string    // skip, take, answer, undo; the control for adopt, put-back and undo; the probe for reading
+	Text   string    // the answer, the note or the reason; of a reading "VALUE until TIME from SOURCE"
 	To     string    // handover: who has the watch from now on
 	Until  time.Time // handover: until when
 	By     string

@@ -25,6 +25,9 @@ func (m *Machine) approve(o Order) error {
 		}
 		return m.by(o, KindApproved, &Approved{Scope: offer.Scope, Digest: offer.Digest, Step: q.Step, By: o.By, How: how, Covers: offer.Covers})
 	}
+	if r := m.state.ReadingNamed(o.Digest, m.c.Clock.Now()); r != nil {
+		return m.confirmReading(o, r)
+	}
 	return m.state.notOnOffer(o.Digest)
 }
 

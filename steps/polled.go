@@ -99,7 +99,7 @@ func (s *State) baseline(a *probes.Answer) {
 	if _, fixed := s.baselines[a.Ask.Probe]; fixed || p == nil || !p.Baseline {
 		return
 	}
-	if a.Reason != "" || a.Count != 1 || math.IsNaN(a.Max.Value) || math.IsInf(a.Max.Value, 0) {
+	if a.Reason != "" || a.Manual != nil || a.Count != 1 || math.IsNaN(a.Max.Value) || math.IsInf(a.Max.Value, 0) {
 		return
 	}
 	s.baselines = maps.Clone(s.baselines) // earlier polls keep what they were judged by

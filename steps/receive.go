@@ -90,6 +90,8 @@ func originOf(body any) **Origin {
 		return &b.Origin
 	case *Held:
 		return &b.Origin
+	case *ManualBody:
+		return &b.Origin
 	case *Noted:
 		return &b.Origin
 	case *OrderedBody:

@@ -29,12 +29,12 @@ import (
 //	redis down|up|lost|unanswered|refused|full|has-room|taken-over|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
-//	order KIND [STEP] [TEXT...] [by=WHO]                    what a person says; approve takes plan, ladder or stage
+//	order KIND [STEP] [TEXT...] [by=WHO]                    what a person says; approve takes plan, ladder, stage or reading
 //	      handover WHO D REASON
 //	      id=ID [proof=acl|claimed] [waited=D]              from elsewhere
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
-//	show question|blocking|costs|controls|commander|holds|overrides
+//	show readings|question|blocking|costs|controls|commander|holds|overrides
 func TestRules(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var w *walker
@@ -275,6 +275,11 @@ func (w *walker) order(words []string, options map[string]string) error {
 				o.Digest = offer.Digest[:8]
 			}
 		}
+		for _, r := range w.machine.State().Readings(w.clock.now) {
+			if rest[0] == "reading" {
+				o.Digest = r.Digest[:8]
+			}
+		}
 		for _, p := range w.machine.State().plans { // one that does not wait yet
 			if o.Digest == string(ScopePlan) {
 				o.Digest = p.Digest[:8]
@@ -285,7 +290,7 @@ func (w *walker) order(words []string, options map[string]string) error {
 			o.By = rest[0]
 			rest = rest[1:]
 		}
-	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo:
+	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo, OrderReading:
 		o.Step, rest = rest[0], rest[1:]
 	}
 	if o.Kind == OrderHandover {
@@ -340,6 +345,10 @@ func (w *walker) show(what string) error {
 	case "blocking":
 		if blocking := s.Blocking(w.clock.now); blocking != "" {
 			fmt.Fprintln(&w.out, blocking)
+		}
+	case "readings":
+		for _, r := range s.Readings(w.clock.now) {
+			fmt.Fprintf(&w.out, "%s %s: %s\n", r.Ask.Probe, r.Shown(), r.Text())
 		}
 	case "costs":
 		fmt.Fprintln(&w.out, s.Costs(w.clock.now))

@@ -39,6 +39,7 @@ type State struct {
 	confirms   map[string]*ConfirmState
 	calls      []*CallState
 	baselines  map[string]float64
+	readings   map[probes.Ask]*HandReading // by hand, also those whose time is over
 	aborting   *OrderedBody
 	toIdle     []string // controls that add load and go to their dead man's value before anything is released
 	stopping   bool     // after idling the walk stops, to be resumed

@@ -223,6 +223,11 @@ func (w *walker) line(r audit.Record, body any) string {
 		return text
 	case *Skipped:
 		return fmt.Sprintf("skipped %s: %s%s", b.Step, b.Reason, by(b.By))
+	case *ManualBody:
+		if b.Confirms != "" {
+			return fmt.Sprintf("confirmed the reading of %s by %s: %s", b.Ask.Probe, b.Confirms, b.By)
+		}
+		return fmt.Sprintf("reading of %s by hand: %s %s by %s from %q until %+.0fs", b.Ask.Probe, b.Value, b.Unit, b.By, b.Source, b.Until.Sub(start).Seconds())
 	case *Noted:
 		return "noted: " + b.Text + by(b.By)
 	case *OrderedBody:

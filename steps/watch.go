@@ -22,6 +22,9 @@ type Watch struct {
 	Mark       time.Time // zero while it is not known yet: then nothing counts
 	First      int       // the first poll that counts, over the whole run
 	From, To   string    // the numbers of the rung or lift being considered
+	ByHand     time.Time // after the flip, by our clock: only what is given by hand after it counts
+	// What a reading by hand of one person alone may do here; see alone.
+	AlonePasses, AloneFails bool
 }
 
 // trackKey says which polls a track counts, and for which rung.
@@ -30,10 +33,11 @@ type trackKey struct {
 	mark     time.Time
 	first    int
 	from, to string
+	byHand   time.Time
 }
 
 func (w *Watch) key() trackKey {
-	return trackKey{w.Marked, w.Mark, w.First, w.From, w.To}
+	return trackKey{w.Marked, w.Mark, w.First, w.From, w.To, w.ByHand}
 }
 
 // track counts what one watch saw. It is derived from the polls alone; it is kept so
@@ -82,13 +86,18 @@ func (s *State) track(w Watch) *track {
 	return t
 }
 
-// await keeps what a gate says that waits for its mark: nothing counts yet, but what keeps
-// its probes from answering is worth knowing.
+// await keeps what a gate says that waits for its mark: nothing that was measured counts
+// yet, but what keeps its probes from answering is worth knowing, and what is given by hand
+// counts.
 func (s *State) await(t *track, w Watch) {
 	if len(s.polls) == 0 || s.polls[len(s.polls)-1] == t.latest {
 		return
 	}
-	if p := s.polls[len(s.polls)-1]; p.has(t.asks) {
+	switch p := s.polls[len(s.polls)-1]; {
+	case !p.has(t.asks):
+	case t.seen() || p.byHand(t.asks) && s.pollBase+len(s.polls) > w.First:
+		s.count(t, w, p)
+	default:
 		t.latest, t.last = p, s.judge(w, p, nil)
 	}
 }
@@ -183,6 +192,7 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 	}
 	situation := probes.Situation{
 		StaleAfter: w.StaleAfter, From: w.From, To: w.To,
+		AlonePasses: w.AlonePasses, AloneFails: w.AloneFails,
 		Answer:   func(a probes.Ask) *probes.Answer { return p.answers[a] },
 		Previous: previous,
 		Control:  func(name string) (float64, bool) { v, ok := p.numbers[name]; return v, ok },
@@ -190,35 +200,21 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 		Probe:    s.Doc.Probe,
 	}
 	if w.Marked {
-		situation.Mark = w.Mark
-	}
-	j := probes.Judge(w.Gate, situation)
-	if w.Marked && w.Mark.IsZero() {
-		return notAnswered(notObeyedYet(w), j)
-	}
-	return j
-}
-
-// noAnswer are the reasons that no flip explains: nobody answered, or not as Prometheus does.
-var noAnswer = []probes.Reason{probes.Transport, probes.Malformed, probes.Rejected, probes.WrongType}
-
-// notAnswered lets a gate that waits for its mark say what keeps its probes from answering
-// at all, as a Prometheus that is away: that is what a person can mend.
-func notAnswered(waits, asked probes.Judgement) probes.Judgement {
-	for i := range waits.Findings {
-		for _, f := range asked.Findings {
-			if f.Bound == waits.Findings[i].Bound && slices.Contains(noAnswer, f.Reason) {
-				waits.Findings[i] = f
-			}
+		situation.Mark, situation.ByHand = w.Mark, w.ByHand
+		if w.Mark.IsZero() {
+			situation.Unmarked = notObeyed
 		}
 	}
-	return waits
+	return probes.Judge(w.Gate, situation)
 }
+
+// notObeyed is why nothing that was measured counts while a flip has no mark.
+const notObeyed = "the service has not reported yet that it obeys the last flip"
 
 // notObeyedYet is the judgement on a gate as long as nothing from after its mark was
 // observed.
 func notObeyedYet(w Watch) probes.Judgement {
-	why := "the service has not reported yet that it obeys the last flip"
+	why := notObeyed
 	if !w.Mark.IsZero() {
 		why = "nothing was observed yet from after " + w.Mark.UTC().Format("15:04:05.000") + ", when the last flip was obeyed"
 	}
@@ -252,24 +248,48 @@ func (s *State) whenWatch(step *runbook.Step, from, to string) Watch {
 	w := s.watch(step, "when "+step.Name, step.When)
 	w.From, w.To = from, to
 	if step.Stage.Protects() {
+		w.AlonePasses, w.AloneFails = true, true
 		return w
 	}
-	if flip := s.latestFlip(); flip != nil {
-		w.Marked, w.Mark = true, flip.Mark
-	}
-	w.First = s.clearPoll
+	w.after(s, s.latestFlip())
+	w.AloneFails, w.First = true, s.clearPoll
 	return w
+}
+
+// after has a gate count what happened after a flip, if there was one.
+func (w *Watch) after(s *State, flip *FlipState) {
+	if flip == nil {
+		return
+	}
+	w.Marked, w.Mark = true, flip.Mark
+	w.ByHand = later(flip.At.Add(flip.Settle), flip.Mark.Add(-s.offset))
 }
 
 // afterWatch is a gate that judges a step's own flip.
 func (s *State) afterWatch(step *runbook.Step, kind string, gate runbook.Gate, flip *FlipState) Watch {
 	w := s.watch(step, kind+" "+step.Name, gate)
 	w.Marked = true
+	w.after(s, flip)
 	if flip != nil {
-		w.Mark = flip.Mark
 		w.From, w.To = flip.Target.From, flip.Target.To
 	}
+	w.alone(step, kind, flip)
 	return w
+}
+
+// alone says what a reading by hand of one person alone may do: whatever holds back or
+// protects. What lifts something takes two: that a release is met, and that a protection
+// is undone.
+func (w *Watch) alone(step *runbook.Step, kind string, flip *FlipState) {
+	protects := step.Stage.Protects() || flip != nil && flip.Plan.Direction == runbook.Protecting
+	switch {
+	case kind == "undo_if":
+		w.AlonePasses = !protects
+	case protects:
+		w.AlonePasses, w.AloneFails = true, step.Otherwise != runbook.Undo
+	default:
+		w.AloneFails = true
+	}
 }
 
 func (s *State) watch(step *runbook.Step, id string, gate runbook.Gate) Watch {
@@ -278,7 +298,7 @@ func (s *State) watch(step *runbook.Step, id string, gate runbook.Gate) Watch {
 
 func (s *State) guardWatch(g *runbook.Guard) Watch {
 	d := s.Doc.Defaults
-	return Watch{ID: g.Name, Gate: s.guardGates[g.Name], Every: d.Every, Passes: g.Passes, StaleAfter: d.StaleAfter}
+	return Watch{ID: g.Name, Gate: s.guardGates[g.Name], Every: d.Every, Passes: g.Passes, StaleAfter: d.StaleAfter, AloneFails: true}
 }
 
 const exitID = "exit"
@@ -286,10 +306,8 @@ const exitID = "exit"
 // exitWatch is the exit; its mark is the run's latest flip, if there was one.
 func (s *State) exitWatch() Watch {
 	d := s.Doc.Defaults
-	w := Watch{ID: exitID, Gate: s.Doc.Exit.When, Every: d.Every, Passes: 1, StaleAfter: d.StaleAfter}
-	if flip := s.latestFlip(); flip != nil {
-		w.Marked, w.Mark = true, flip.Mark
-	}
+	w := Watch{ID: exitID, Gate: s.Doc.Exit.When, Every: d.Every, Passes: 1, StaleAfter: d.StaleAfter, AloneFails: true}
+	w.after(s, s.latestFlip())
 	return w
 }
 
