@@ -81,6 +81,8 @@ func (t *transcript) personEvent(body any) (event, bool) {
 		return event{where: t.at(b.Step), text: skippedText(b)}, true
 	case *steps.Noted:
 		return event{where: t.here(), text: "note" + by(b.By) + from(b.Origin) + ": " + b.Text}, true
+	case *steps.ManualBody:
+		return event{where: t.here(), text: manualText(b)}, true
 	case *steps.OrderedBody:
 		return event{where: t.at(b.Step), text: orderedText(b)}, true
 	case *steps.Called:

@@ -26,6 +26,7 @@ type gateLine struct {
 	at      int64              // run time of the last line, milliseconds
 	values  map[string]float64 // bound: the latest value
 	shown   map[string]float64 // bound: the value of the last line
+	byHand  string             // whose readings by hand the last line told of
 }
 
 // obeying is how far the service was seen to obey its controls.
@@ -102,7 +103,7 @@ func (o *obeying) changed(now int64, p *probes.Propagation) (string, bool) {
 func (g gateLines) changed(now int64, seen *steps.GateSeen, brief bool) (string, bool) {
 	line := g.line(now, seen)
 	passes := min(seen.Passes, seen.Of)
-	same := line.verdict == seen.Verdict && line.passes == passes
+	same := line.verdict == seen.Verdict && line.passes == passes && line.byHand == handsOf(seen.Findings)
 	if same && now-line.at < patienceWith(seen.Gate) || line.quiet(now, seen, same) {
 		return "", false
 	}
@@ -133,7 +134,16 @@ func (g gateLines) line(now int64, seen *steps.GateSeen) *gateLine {
 
 // keep takes a verdict down as said.
 func (l *gateLine) keep(now int64, seen *steps.GateSeen) {
-	l.verdict, l.passes, l.at = seen.Verdict, min(seen.Passes, seen.Of), now
+	l.verdict, l.passes, l.at, l.byHand = seen.Verdict, min(seen.Passes, seen.Of), now, handsOf(seen.Findings)
+}
+
+// handsOf says whose readings by hand findings rest on, "" when all was measured.
+func handsOf(findings []probes.Finding) string {
+	text := ""
+	for _, f := range findings {
+		text += f.ByHand
+	}
+	return text
 }
 
 // saidNext reports whether the next line says it: that a gate passes and has more passes
@@ -198,7 +208,7 @@ func stillToCome(findings []probes.Finding) bool {
 	waits := len(findings) == 0
 	for _, f := range findings {
 		switch {
-		case f.Verdict == probes.Fail, f.Verdict == probes.Unknown && f.Reason != probes.BeforeMark:
+		case f.Verdict == probes.Fail, f.ByHand != "", f.Verdict == probes.Unknown && f.Reason != probes.BeforeMark:
 			return false
 		case f.Verdict == probes.Unknown:
 			waits = true
@@ -290,5 +300,5 @@ func findingText(alike []probes.Finding) string {
 	if f.Series != "" && f.Series != "{}" {
 		text += " " + f.Series
 	}
-	return text + " " + f.Verdict.String()
+	return text + " " + f.Verdict.String() + also(" BY HAND: ", f.ByHand)
 }

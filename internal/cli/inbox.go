@@ -83,11 +83,11 @@ func (b *inbox) look(ctx context.Context) time.Duration {
 	return inboxEvery
 }
 
-// origin says when an order was sent and, of an approval, whether it lies where only its
+// origin says when an order was sent and, where that matters, whether it lies where only its
 // user may write.
 func (b *inbox) origin(ctx context.Context, entry actions.Letter, l letter) steps.Origin {
 	origin := steps.Origin{Sent: entry.Sent.UTC(), WaitedMS: max(entry.Waited, 0).Milliseconds()}
-	if l.Order != steps.OrderApprove {
+	if !l.needsProof() {
 		return origin
 	}
 	proof, found, err := b.from.Witness(ctx, l.By, entry.Body)

@@ -102,6 +102,12 @@ func ordersFromElsewhere(kind steps.OrderKind) bool {
 	return kind == steps.OrderApprove || slices.ContainsFunc(spokenWords, func(s spoken) bool { return s.kind == kind })
 }
 
+// needsProof reports whether it matters who gives an order: an approval, and a reading that
+// a second person confirms.
+func (l letter) needsProof() bool {
+	return l.Order == steps.OrderApprove || l.Order == steps.OrderReading
+}
+
 // order is what a letter asks for, with where it came from.
 func (l letter) order(origin steps.Origin) steps.Order {
 	origin.ID, origin.Host = l.ID, l.Host

@@ -175,7 +175,7 @@ func (p *program) deliver(ctx context.Context, to addressee, l letter) (result, 
 	if err != nil {
 		return r, notSent(err)
 	}
-	if l.Order == steps.OrderApprove {
+	if l.needsProof() {
 		if err := to.store.SendAs(ctx, l.By, string(body)); err != nil {
 			return r, notSent(err)
 		}

@@ -102,10 +102,19 @@ func (d *driver) offered(text string) (steps.Offer, bool) {
 	return steps.Offer{}, false
 }
 
+// readingNamed finds a reading by hand that a line confirms by its digest, or nil.
+func (d *driver) readingNamed(text string) *steps.HandReading {
+	_, digest, _ := strings.Cut(text, " ")
+	return d.machine.State().ReadingNamed(strings.TrimSpace(digest), d.clock.Now())
+}
+
 // approve gives an approval, unless nothing waits for it or the line cannot have been
 // typed in answer to what is shown.
 func (d *driver) approve(line typedLine) error {
 	offer, ok := d.offered(line.text)
+	if reading := d.readingNamed(line.text); !ok && reading != nil {
+		offer, ok = steps.Offer{Digest: reading.Digest}, true
+	}
 	if !ok {
 		d.notOnOffer(line.text)
 		return nil

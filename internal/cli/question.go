@@ -43,7 +43,8 @@ func (d *driver) approvalRows(q steps.Question, full bool) []string {
 	for _, offer := range q.Offers {
 		longest = max(longest, len(offer.Word))
 	}
-	rows := append(costRows(d.machine.State(), d.clock.Now()), personRows(d.machine.State().Begun.Run, q)...)
+	rows := append(readingRows(d.machine.State(), d.clock.Now()), costRows(d.machine.State(), d.clock.Now())...)
+	rows = append(rows, personRows(d.machine.State().Begun.Run, q)...)
 	for _, offer := range q.Offers {
 		rows = append(rows, fmt.Sprintf("%-*s  %s", longest, offer.Word, offerText(q, offer, full)))
 		if len(offer.Covers) > 1 && full {

@@ -35,6 +35,7 @@ type status struct {
 	Step      string           `json:"step"`
 	Blocking  string           `json:"blocking"`
 	Owed      []string         `json:"owed"`
+	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
 	Lab       bool             `json:"lab,omitempty"`
 	Watch     *watchkeeper     `json:"watch,omitempty"` // who has the watch, where it was handed over
@@ -152,7 +153,8 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
 		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
-		Owed: append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
+		Readings: readingsOf(state, p.asOf(state)),
+		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}
 	if shift := state.Shift; shift != nil && state.Ending == "" {
 		s.Watch = &watchkeeper{To: shift.To, Until: shift.Until, By: shift.By, Since: shift.Since.UTC(), Reason: shift.Reason}

@@ -35,6 +35,9 @@ func (v standing) text(width int) string {
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))
 	}
+	if !v.past {
+		rows = append(rows, readingRows(s, v.now)...)
+	}
 	rows = append(rows, v.blocks()...)
 	for i := range rows {
 		rows[i] = oneLine(rows[i])

@@ -76,6 +76,10 @@ func everyKind(source []byte) []any {
 		&steps.Skipped{Step: "allow-prewarm", Reason: "not needed", Findings: []probes.Finding{pass}},
 		&steps.Skipped{Step: "allow-prewarm", Reason: "not today", By: "ana"},
 		&steps.Noted{By: "ana", Text: evil},
+		&steps.ManualBody{Ask: probes.Ask{Probe: "predicted", From: "10", To: "50"}, Value: "1800", Unit: "attempts/s", Source: "grafana", By: "ana",
+			Until: time.Date(2026, 11, 29, 10, 20, 0, 0, time.UTC), Digest: "0123456789abcdef"},
+		&steps.ManualBody{Ask: probes.Ask{Probe: "queue-age"}, Value: "0.4", Unit: "s", Source: "grafana", By: "ben", Confirms: "ana",
+			Until: time.Date(2026, 11, 29, 10, 20, 0, 0, time.UTC), Digest: "0123456789abcdef"},
 		&steps.OrderedBody{Order: steps.OrderAbort, By: "ana", Reason: "too late"},
 		&steps.Approved{Scope: steps.ScopeLadder, Digest: digest, Step: "allow-prewarm", By: "ana", How: "typed", Covers: []steps.Change{
 			{Control: "routing.cell-c", After: text("10"), Unit: "%"}, {Control: "routing.cell-c", Unit: "%"}}},
@@ -99,7 +103,7 @@ func kindOf(t *testing.T, body any) steps.Kind {
 	for _, kind := range []steps.Kind{
 		steps.KindBegun, steps.KindResumed, steps.KindStage, steps.KindStep, steps.KindObserved, steps.KindPlanned, steps.KindApproved,
 		steps.KindIntended, steps.KindSettled, steps.KindJudged, steps.KindOwed, steps.KindGuarded, steps.KindDrifted, steps.KindHeld,
-		steps.KindSkipped, steps.KindNoted, steps.KindOrdered, steps.KindCalled, steps.KindConfirmed, steps.KindRecovered, steps.KindClosed,
+		steps.KindSkipped, steps.KindNoted, steps.KindManual, steps.KindOrdered, steps.KindCalled, steps.KindConfirmed, steps.KindRecovered, steps.KindClosed,
 	} {
 		if decoded, err := steps.DecodeBody(kind, json.RawMessage("{}")); err == nil && reflect.TypeOf(decoded) == reflect.TypeOf(body) {
 			return kind

@@ -42,7 +42,8 @@ type Figures struct {
 	Holds       []Hold         `json:"holds"`
 	Drifts      []Moment       `json:"drifts,omitempty"`
 	Guards      []Moment       `json:"guards,omitempty"`
-	Said        []Moment       `json:"said,omitempty"` // notes, orders and answers of people
+	Said        []Moment       `json:"said,omitempty"`     // notes, orders and answers of people
+	Readings    []Moment       `json:"readings,omitempty"` // given by hand, and confirmed
 	Skips       []Moment       `json:"skips,omitempty"`
 	Calls       []Moment       `json:"calls,omitempty"`
 	Blind       []string       `json:"blind,omitempty"`   // steps that went without their gate being measured
@@ -155,6 +156,8 @@ type Sample struct {
 	At  time.Time `json:"at"` // evaluation time
 	Min string    `json:"min"`
 	Max string    `json:"max"`
+	// ByHand is who gave the value where nothing was measured, "" for what was.
+	ByHand string `json:"by_hand,omitempty"`
 }
 
 // FiguresOf works the figures out of a log.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 	"github.com/rewarm/rewarm/templates"
@@ -91,6 +92,7 @@ func smallRecords(t testing.TB, end bool) []record {
 		{steps.KindIntended, &steps.Intended{Target: target, Plan: plan, Digest: "d1", Fence: 1, Blind: true, Before: "unlimited (absent)", After: "3200 attempts/s"}},
 		{steps.KindSettled, &steps.Settled{Target: target, Plan: plan, Digest: "d1", Result: steps.ResultApplied, Version: 1, Found: &value, Seen: true, After: "3200 attempts/s"}},
 		{steps.KindNoted, &steps.Noted{By: "ana", Text: hostile}},
+		{steps.KindManual, &steps.ManualBody{Ask: probes.Ask{Probe: "queue-age"}, Value: "0.4", Unit: "s", Source: hostile, Until: time.Date(2026, 11, 29, 10, 20, 0, 0, time.UTC), By: "ana", Digest: "d2"}},
 		{steps.KindHeld, &steps.Held{Cause: "person", By: "ana", Sentence: "held by ana: " + hostile}},
 		{steps.KindHeld, &steps.Held{Cause: "person", Lifted: true, By: "ana", Sentence: "released by ana"}},
 	}

@@ -24,7 +24,7 @@ type TimelineRow struct {
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"at"`
 	T    int64     `json:"t_ms"`
-	What string    `json:"what"` // stage, flip, hold, decision, person, call, drift, guard, skip, recovered, end
+	What string    `json:"what"` // stage, flip, hold, decision, person, by hand, call, drift, guard, skip, recovered, end
 	Text string    `json:"text"`
 }
 
@@ -94,7 +94,7 @@ func timeline(f *Figures) []TimelineRow {
 	for _, x := range f.Holds {
 		add(x.Seq, x.At, 0, "hold", x.Sentence+heldFor(x))
 	}
-	for what, moments := range map[string][]Moment{"drift": f.Drifts, "guard": f.Guards, "person": f.Said, "skip": f.Skips, "call": f.Calls} {
+	for what, moments := range map[string][]Moment{"drift": f.Drifts, "guard": f.Guards, "person": f.Said, "by hand": f.Readings, "skip": f.Skips, "call": f.Calls} {
 		for _, x := range moments {
 			add(x.Seq, x.At, x.T, what, strings.TrimPrefix(x.Who+": "+x.Text, ": "))
 		}

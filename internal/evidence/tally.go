@@ -97,8 +97,15 @@ func (t *tally) observed(b *steps.Observed, doc *runbook.Document) {
 			p.Unknown++
 			continue
 		}
-		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw})
+		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual)})
 	}
+}
+
+func byWhom(m *probes.Manual) string {
+	if m == nil {
+		return ""
+	}
+	return m.By
 }
 
 func (t *tally) settled(e entry, b *steps.Settled) {
@@ -190,6 +197,8 @@ func (t *tally) words(e entry) {
 		*list = append(*list, Moment{Seq: e.Seq, At: e.At, T: e.T, Who: who, Text: strings.Join(said, " ")})
 	}
 	switch b := e.body.(type) {
+	case *steps.ManualBody:
+		add(&t.f.Readings, b.By, readingWords(b)...)
 	case *steps.Noted:
 		add(&t.f.Said, b.By, b.Text)
 	case *steps.OrderedBody:
@@ -211,6 +220,19 @@ func (t *tally) words(e entry) {
 			add(&t.f.Calls, "", b.Step+":", strings.Join(b.Command, " "), map[bool]string{true: "ended well", false: "FAILED"}[b.OK], b.Error)
 		}
 	}
+}
+
+// readingWords tell of a reading by hand, or of a second person's word for it.
+func readingWords(b *steps.ManualBody) []string {
+	rung := ""
+	if b.Ask.From+b.Ask.To != "" {
+		rung = "from " + b.Ask.From + " to " + b.Ask.To
+	}
+	what := []string{b.Ask.Probe, rung, b.Value, b.Unit, "until", utc(b.Until) + ",", "read from", b.Source}
+	if b.Confirms != "" {
+		return append([]string{"confirms the reading BY HAND of", b.Confirms + ":"}, what...)
+	}
+	return append([]string{"reading BY HAND:"}, what...)
 }
 
 // done closes the books.

@@ -45,7 +45,7 @@ func columnsFor(gates []*steps.GateView, width int) columns {
 	for _, gate := range gates {
 		for i := range gate.Findings {
 			if f := &gate.Findings[i]; f.Verdict != probes.Unknown {
-				c.bound, c.value = max(c.bound, cells(f.Bound)), max(c.value, cells(f.Value))
+				c.bound, c.value = max(c.bound, cells(f.Bound)), max(c.value, cells(shownValue(f)))
 			}
 		}
 	}
@@ -156,11 +156,11 @@ func (d *drawing) boundRow(gate *steps.GateView, f *probes.Finding, bound *runbo
 	row := spaces(indent) + d.verdictColumn(f.Verdict)
 	left := width - indent - verdictWidth - 1
 	if c.margin == 0 {
-		return row + d.fit(f.Bound+": "+f.Value, left)
+		return row + d.fit(f.Bound+": "+shownValue(f), left)
 	}
 	ask := askOf(d.s.Doc, bound, gate)
 	answer := d.s.Latest(ask)
-	row += d.column(f.Bound, c.bound) + " " + d.column(f.Value, c.value) + " " + right(d.margin(bound, gate, answer), c.margin)
+	row += d.column(f.Bound, c.bound) + " " + d.column(shownValue(f), c.value) + " " + right(d.margin(bound, gate, answer), c.margin)
 	if c.age > 0 {
 		row += " " + right(d.age(answer), c.age)
 	}
@@ -169,6 +169,14 @@ func (d *drawing) boundRow(gate *steps.GateView, f *probes.Finding, bound *runbo
 		row += " " + d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
 	return row
+}
+
+// shownValue is the value of a bound, and that a person has given it.
+func shownValue(f *probes.Finding) string {
+	if f.ByHand != "" {
+		return f.Value + " BY HAND"
+	}
+	return f.Value
 }
 
 // serverNow is the time on the clock of Prometheus, on which answers and flips are dated.
