@@ -143,19 +143,11 @@ func parseReading(p *runbook.Probe, text string, now time.Time) (*ManualBody, er
 	return &ManualBody{Value: probes.NewReading("", value).Raw, Unit: p.Unit, Until: until.UTC(), Source: audit.Cut(source, longestSeries)}, nil
 }
 
-// parseEnd reads so long from now, or the next time that a clock shows UTC.
+// parseEnd reads until when a reading stands.
 func parseEnd(text string, now time.Time) (time.Time, error) {
-	until := time.Time{}
-	if d, err := time.ParseDuration(text); err == nil {
-		until = now.Add(d)
-	} else if clock, err := time.Parse("15:04", text); err == nil {
-		day := now.UTC()
-		until = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
-		if !until.After(now) {
-			until = until.AddDate(0, 0, 1)
-		}
-	} else {
-		return until, fmt.Errorf("%q is no time: write 10m, 90s or, in UTC, 03:20", text)
+	until, err := ParseUntil(text, now)
+	if err != nil {
+		return until, err
 	}
 	if left := until.Sub(now); left <= 0 || left > longestReading {
 		return until, fmt.Errorf("a reading by hand stands for at most %s from now, and %q is not within that", longestReading, text)

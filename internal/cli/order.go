@@ -72,7 +72,7 @@ func (p *program) handoverCommand(s spoken) *cobra.Command {
 		if len(words) > 0 || to == "" || until == "" || reason == "" {
 			return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
 		}
-		at, err := parseUntil(until, p.clock.Now())
+		at, err := steps.ParseUntil(until, p.clock.Now())
 		return steps.Order{Kind: s.kind, To: to, Until: at, Text: reason}, err
 	})
 	cmd.Long += `
