@@ -9,7 +9,7 @@ import (
 
 // Costs says what waiting costs as seen at a time: when the copies run out that a longer
 // stale window of this run keeps alive, and how soon that is. It is "" when nothing runs
-// out. Of several windows the first of the runbook counts.
+// out. Of several windows the longest counts.
 func (s *State) Costs(now time.Time) string {
 	control, end := s.runsOut()
 	switch left := end.Sub(now).Round(time.Second); {
@@ -34,13 +34,17 @@ func (s *State) costs(now time.Time) string {
 	return fmt.Sprintf("copies that live on %s have been running out since %s UTC", control, at)
 }
 
-// runsOut gives the first control that keeps copies longer than its steady value, by this
-// run, and when that ends; "" when there is none. Once the exit has held nobody lives on
-// such copies any more.
+// RunsOut gives the control that keeps copies longest beyond its steady value, by this run, and when
+// that ends; "" when there is none.
+func (s *State) RunsOut() (control string, end time.Time) { return s.runsOut() }
+
+// runsOut compares the windows by their length. Once the exit has held nobody lives on such
+// copies any more.
 func (s *State) runsOut() (control string, end time.Time) {
 	if s.Recovered != nil {
 		return "", time.Time{}
 	}
+	var longest time.Duration
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		live, ok := s.live(c)
@@ -48,8 +52,9 @@ func (s *State) runsOut() (control string, end time.Time) {
 			!ok || live.Unlimited || c.Direction(c.Steady, live) != runbook.Protecting {
 			continue
 		}
-		window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second))
-		return c.Name, s.Control(c.Name).Since.Add(window)
+		if window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second)); window > longest {
+			longest, control, end = window, c.Name, s.Control(c.Name).Since.Add(window)
+		}
 	}
-	return "", time.Time{}
+	return control, end
 }

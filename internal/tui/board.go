@@ -10,18 +10,18 @@ func (d *drawing) board(said []answer, width, height int) []string {
 		left := width * 11 / 20
 		right := width - left - 1
 		return d.beside(
-			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left), d.guideSection(left)}, []int{4, 0, 1, 3, 2}, left, height),
+			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left), d.exitSection(left), d.guideSection(left)}, []int{5, 0, 1, 3, 4, 2}, left, height),
 			d.stack([]section{d.owedSection(right), d.budgetSection(right), d.controlSection(right), d.eventSection(right)}, []int{1, 0, 2, 3}, right, height),
 			left)
 	}
 	sections := []section{
-		d.stepSection(width), d.saidSection(said, width), d.holdSection(width), d.gateSection(width),
+		d.stepSection(width), d.saidSection(said, width), d.holdSection(width), d.gateSection(width), d.exitSection(width),
 		d.owedSection(width), d.budgetSection(width), d.controlSection(width), d.eventSection(width), d.guideSection(width),
 	}
-	for i := 5; i < len(sections); i++ { // each shows something before any shows all
+	for i := 6; i < len(sections); i++ { // each shows something before any shows all
 		sections[i].least = min(2, len(sections[i].rows))
 	}
-	return d.stack(sections, []int{8, 2, 0, 3, 4, 5, 6, 7, 1}, width, height)
+	return d.stack(sections, []int{9, 2, 0, 3, 4, 5, 6, 7, 8, 1}, width, height)
 }
 
 // footRows is how many rows the foot may take on a screen of a height.
@@ -30,7 +30,7 @@ func footRows(height int) int {
 	case height < 16:
 		return 1
 	case height < 30:
-		return 2
+		return 3
 	}
-	return 3
+	return 4
 }

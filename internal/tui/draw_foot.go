@@ -1,34 +1,76 @@
 package tui
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewarm/rewarm/steps"
+)
 
 // foot is what is always there: what blocks and which way it moves, what may be done now, and what
 // waiting costs. On one row there is only what a person is asked for, else what blocks.
 func (d *drawing) foot(width, most int) []string {
-	last := "may: " + d.may()
-	if costs := d.s.Costs(d.now); costs != "" && d.s.Ending == "" {
-		last += "; waiting costs: " + costs
+	if most == 1 {
+		return d.alarm([]string{d.oneRow()}, width, 1)
 	}
+	var last []string
+	if may := d.may(); may != "" {
+		last = append(last, "may: "+may)
+	}
+	if costs := d.costs(); costs != "" && most > 2 {
+		last = append(last, costs)
+	}
+	rows := d.alarm(wrapped(clean(d.blocks()), width, 2), width, most-len(last))
+	for _, text := range last {
+		rows = append(rows, d.alarm([]string{clean(text)}, width, 1)...)
+	}
+	return rows
+}
+
+// oneRow is what a person needs most on a small screen.
+func (d *drawing) oneRow() string {
+	switch hold := d.personsHold(); {
+	case d.watching || d.s.Ending != "":
+		return clean(d.blocks())
+	case hold != nil:
+		return clean("type: release; " + hold.Sentence)
+	case len(d.question.Offers) > 0:
+		return clean("type: " + d.question.Offers[0].Word)
+	case d.question.Asks != "":
+		return clean("answer: " + d.question.Asks)
+	}
+	return clean(d.blocks())
+}
+
+// personsHold is a hold that a person lifts by a word, nil when there is none.
+func (d *drawing) personsHold() *steps.HoldState {
+	for _, hold := range d.s.Holds() {
+		if strings.HasPrefix(hold.Can, "release") {
+			return hold
+		}
+	}
+	return nil
+}
+
+// costs says what waiting costs, the number first.
+func (d *drawing) costs() string {
+	control, end := d.s.RunsOut()
 	switch {
-	case d.may() == "":
-		return d.alarm(wrapped(clean(d.blocks()), width, 2), width, most)
-	case most == 1 && len(d.question.Offers) > 0:
-		return d.alarm([]string{clean("type: " + d.question.Offers[0].Word)}, width, 1)
-	case most == 1 && d.question.Asks != "":
-		return d.alarm([]string{clean("answer: " + d.question.Asks)}, width, 1)
-	case most == 1:
-		return d.alarm([]string{clean(d.blocks())}, width, 1)
+	case control == "" || d.s.Ending != "":
+		return ""
+	case end.After(d.now):
+		return fmt.Sprintf("waiting costs: %s left of the copies on %s, until %s", lasts(end.Sub(d.now)), control, end.UTC().Format("15:04:05Z"))
 	}
-	return append(d.alarm(wrapped(clean(d.blocks()), width, 2), width, most-1), d.alarm([]string{clean(last)}, width, 1)...)
+	return fmt.Sprintf("waiting costs: copies on %s have been running out for %s", control, lasts(d.now.Sub(end)))
 }
 
 // alarm paints rows so that they stand out, with a mark where some are left out.
 func (d *drawing) alarm(rows []string, width, most int) []string {
 	more := len(rows) > most
-	rows = rows[:min(len(rows), most)]
+	rows = rows[:max(min(len(rows), most), 0)]
 	for i, row := range rows {
 		if more && i == len(rows)-1 {
-			row = cut(row, width-1, d.signs.more) + d.signs.more
+			row = cut(row+" "+d.signs.more+d.signs.more, width, d.signs.more)
 		}
 		rows[i] = d.ink.alarm.paint(pad(cut(row, width, d.signs.more), width))
 	}
@@ -59,10 +101,8 @@ func (d *drawing) may() string {
 		words = append(words, "an answer")
 	}
 	hold := "hold"
-	for _, h := range d.s.Holds() {
-		if strings.Contains(h.Can, "release") {
-			hold = "release"
-		}
+	if d.personsHold() != nil {
+		hold = "release"
 	}
 	return strings.Join(append(words, hold, "abort"), ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,15 +17,26 @@ import (
 const graphSpan = 3 * time.Minute
 
 // gateSection is a table of the gates that matter now: those of the step first, then what is owed
-// or breached, then the exit.
+// or breached.
 func (d *drawing) gateSection(width int) section {
 	shown := d.shownGates()
-	columns := columnsFor(shown, width)
+	columns := d.columnsFor(shown, width)
 	var rows []string
 	for _, gate := range shown {
-		rows = append(rows, d.gateRows(gate, columns, width)...)
+		rows = append(rows, d.gateRows(gate, gate.ID, columns, width)...)
 	}
 	return section{title: "gates", rows: rows, least: min(2, len(rows))}
+}
+
+// exitSection is what has to come true before the service counts as recovered, what fails first.
+func (d *drawing) exitSection(width int) section {
+	for i := range d.gates {
+		if gate := &d.gates[i]; gate.ID == "exit" && d.s.Recovered == nil {
+			rows := d.gateRows(gate, "recovered when", d.columnsFor([]*steps.GateView{gate}, width), width)
+			return section{rows: rows, least: min(2, len(rows))}
+		}
+	}
+	return section{}
 }
 
 // columns are the widths of the table, in cells; 0 leaves a column out.
@@ -40,12 +52,12 @@ const (
 )
 
 // columnsFor gives the bounds and values what they need and the rest what is left, the margin first.
-func columnsFor(gates []*steps.GateView, width int) columns {
+func (d *drawing) columnsFor(gates []*steps.GateView, width int) columns {
 	var c columns
 	for _, gate := range gates {
-		for i := range gate.Findings {
-			if f := &gate.Findings[i]; f.Verdict != probes.Unknown {
-				c.bound, c.value = max(c.bound, cells(f.Bound)), max(c.value, cells(shownValue(f)))
+		for _, j := range judgedOf(gate) {
+			if j.Verdict != probes.Unknown {
+				c.bound, c.value = max(c.bound, cells(d.boundText(gate, j))), max(c.value, cells(shownValue(j.Finding)))
 			}
 		}
 	}
@@ -62,19 +74,18 @@ func columnsFor(gates []*steps.GateView, width int) columns {
 	return c
 }
 
-// shownGates orders the gates by how much a person needs them and leaves out guards that pass.
+// shownGates orders the gates by how much a person needs them and leaves out guards that pass, and the exit.
 func (d *drawing) shownGates() []*steps.GateView {
 	step := ""
 	if s := d.step(); s != nil {
 		step = s.Name
 	}
-	var own, others, exit []*steps.GateView
+	var own, others []*steps.GateView
 	for i := range d.gates {
 		gate := &d.gates[i]
 		kind, name := gateName(gate.ID)
 		switch {
 		case kind == "exit":
-			exit = append(exit, gate)
 		case name == step && kind != "undo_if":
 			own = append(own, gate)
 		case kind == "guard" && gate.Verdict == probes.Pass, kind == "undo_if" && gate.Verdict != probes.Pass:
@@ -82,7 +93,7 @@ func (d *drawing) shownGates() []*steps.GateView {
 			others = append(others, gate)
 		}
 	}
-	return append(append(own, others...), exit...)
+	return append(own, others...)
 }
 
 // gateName splits "when STEP", "guard 2 queue-age" and "exit".
@@ -91,43 +102,72 @@ func gateName(id string) (kind, name string) {
 	return kind, name
 }
 
-func (d *drawing) gateRows(gate *steps.GateView, columns columns, width int) []string {
-	kind, _ := gateName(gate.ID)
-	passed := fmt.Sprintf("%d/%d", min(gate.Passed, gate.Passes), gate.Passes)
-	if kind == "exit" {
-		passed += " intervals"
+// judged is a finding with its bound, and whether that is one of several of which one is enough.
+type judged struct {
+	*probes.Finding
+	bound *runbook.Bound
+	any   bool
+}
+
+// rank orders findings: what fails, then what is unknown, then what passes.
+func (j judged) rank() int {
+	switch j.Verdict {
+	case probes.Fail:
+		return 0
+	case probes.Unknown:
+		return 1
 	}
-	title := gate.ID + " " + passed
+	return 2
+}
+
+func (d *drawing) gateRows(gate *steps.GateView, title string, columns columns, width int) []string {
+	title += fmt.Sprintf(" %d/%d", min(gate.Passed, gate.Passes), gate.Passes)
+	if gate.ID == "exit" {
+		title += " intervals"
+	}
 	if !gate.Since.IsZero() && gate.Verdict != probes.Pass {
 		title += ", for " + lasts(d.now.Sub(gate.Since))
 	}
 	rows := []string{d.verdictColumn(gate.Verdict) + d.ink.strong.paint(d.fit(title, width-verdictWidth-1))}
-	bounds := boundsOf(gate.Gate)
-	for i := 0; i < len(gate.Findings); {
-		f := &gate.Findings[i]
-		if f.Verdict == probes.Unknown {
-			alike := alikeFrom(gate.Findings, i)
-			rows = append(rows, d.unknownRow(gate.Findings[i:alike], width))
-			i = alike
+	list := judgedOf(gate)
+	for i := 0; i < len(list); {
+		if list[i].Verdict == probes.Unknown {
+			end := alikeFrom(list, i)
+			rows = append(rows, d.unknownRow(list[i:end], width))
+			i = end
 			continue
 		}
-		rows = append(rows, d.boundRow(gate, f, bounds[i], columns, width))
+		rows = append(rows, d.boundRow(gate, list[i], columns, width))
 		i++
 	}
 	return rows
 }
 
+// judgedOf puts the findings of a gate with their bounds in the order of their rank.
+func judgedOf(gate *steps.GateView) []judged {
+	var list []judged
+	for _, group := range gate.Gate {
+		for i := range group {
+			if at := len(list); at < len(gate.Findings) {
+				list = append(list, judged{&gate.Findings[at], &group[i], len(group) > 1})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b judged) int { return a.rank() - b.rank() })
+	return list
+}
+
 // alikeFrom is where the bounds end that are unknown for the same reason as the first.
-func alikeFrom(findings []probes.Finding, first int) int {
+func alikeFrom(list []judged, first int) int {
 	end := first + 1
-	for end < len(findings) && findings[end].Verdict == probes.Unknown && findings[end].Reason == findings[first].Reason {
+	for end < len(list) && list[end].Verdict == probes.Unknown && list[end].Reason == list[first].Reason {
 		end++
 	}
 	return end
 }
 
 // unknownRow names bounds that are unknown for one reason, and the reason.
-func (d *drawing) unknownRow(alike []probes.Finding, width int) string {
+func (d *drawing) unknownRow(alike []judged, width int) string {
 	names := make([]string, len(alike))
 	for i := range alike {
 		names[i] = alike[i].Probe
@@ -141,31 +181,40 @@ func (d *drawing) verdictColumn(v probes.Verdict) string {
 	return padPainted(d.verdict(v), verdictWidth+1)
 }
 
-func boundsOf(gate runbook.Gate) (bounds []*runbook.Bound) {
-	for _, group := range gate {
-		for i := range group {
-			bounds = append(bounds, &group[i])
+// boundText is a bound with the number that it means, where the runbook has a name for it.
+func (d *drawing) boundText(gate *steps.GateView, j judged) string {
+	text := j.Bound
+	if limit, known := d.operand(j.bound.Operand, gate); known && j.bound.Operand.Text != "" && strings.HasSuffix(text, j.bound.Operand.Text) {
+		unit := ""
+		if p := d.s.Doc.Probe(j.bound.Probe); p != nil {
+			unit = p.Unit
+		}
+		if number, err := strconv.ParseFloat(strconv.FormatFloat(limit, 'g', 6, 64), 64); err == nil {
+			text = strings.TrimSuffix(text, j.bound.Operand.Text) + runbook.FormatQuantity(number, unit)
 		}
 	}
-	return bounds
+	if j.any {
+		text = "any: " + text
+	}
+	return text
 }
 
 // boundRow is one bound: what it asks, the value, the margin, how old the samples are, and the last
 // minutes.
-func (d *drawing) boundRow(gate *steps.GateView, f *probes.Finding, bound *runbook.Bound, c columns, width int) string {
-	row := spaces(indent) + d.verdictColumn(f.Verdict)
+func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int) string {
+	row := spaces(indent) + d.verdictColumn(j.Verdict)
 	left := width - indent - verdictWidth - 1
 	if c.margin == 0 {
-		return row + d.fit(f.Bound+": "+shownValue(f), left)
+		return row + d.fit(shownValue(j.Finding)+" "+d.boundText(gate, j), left)
 	}
-	ask := askOf(d.s.Doc, bound, gate)
+	ask := askOf(d.s.Doc, j.bound, gate)
 	answer := d.s.Latest(ask)
-	row += d.column(f.Bound, c.bound) + " " + d.column(shownValue(f), c.value) + " " + right(d.margin(bound, gate, answer), c.margin)
+	row += d.column(d.boundText(gate, j), c.bound) + " " + d.column(shownValue(j.Finding), c.value) + " " + right(d.margin(j.bound, gate, answer), c.margin)
 	if c.age > 0 {
 		row += " " + right(d.age(answer), c.age)
 	}
 	if c.graph > 0 {
-		high := bound.Op != runbook.AtLeast && bound.Op != runbook.Above
+		high := j.bound.Op != runbook.AtLeast && j.bound.Op != runbook.Above
 		row += " " + d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
 	return row
@@ -221,8 +270,8 @@ func (d *drawing) margin(bound *runbook.Bound, gate *steps.GateView, a *probes.A
 		return ""
 	}
 	percent := 100 * inside / math.Abs(limit)
-	if percent < -999 {
-		return "<-999%"
+	if percent <= -1000 {
+		return fmt.Sprintf("x%.0f", 1-percent/100)
 	}
 	return fmt.Sprintf("%+.0f%%", percent)
 }

@@ -12,6 +12,9 @@ import (
 // head is the first line: which run this is, and the clock of the recovery.
 func (d *drawing) head(width int) string {
 	clock := d.clock()
+	if width >= 60 {
+		clock = d.now.UTC().Format("15:04:05Z") + "  " + clock
+	}
 	left := d.fit(d.s.Doc.Name+" on "+d.s.Doc.Service, width-cells(clock)-1)
 	about := d.about(width - cells(left) - cells(clock) - 2)
 	gap := spaces(width - cells(left) - cells(about) - cells(clock))

@@ -11,6 +11,9 @@ import (
 // holdSection is every hold with what a person may do about it.
 func (d *drawing) holdSection(width int) section {
 	var rows []string
+	if d.s.Ending != "" {
+		return section{}
+	}
 	for _, hold := range d.s.Holds() {
 		text := "HELD " + lasts(d.now.Sub(hold.Since)) + ": " + hold.Sentence
 		rows = append(rows, d.paintedWrap(d.ink.bad, text, width, 2)...)
@@ -45,7 +48,7 @@ func (d *drawing) controlSection(width int) section {
 	for _, o := range overrides {
 		rows = append(rows, d.overrideRow(o, longest, width))
 	}
-	return section{title: fmt.Sprintf("controls not at their steady value: %d", len(rows)), rows: rows}
+	return section{title: fmt.Sprintf("controls not at their steady value: %d", len(rows)), rows: rows, counted: true}
 }
 
 func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
@@ -105,7 +108,7 @@ func (d *drawing) saidSection(said []answer, width int) section {
 			rows = append(rows, d.paintedWrap(d.ink.strong, a.text, width, 2)...)
 		}
 	}
-	return section{rows: rows, least: min(1, len(rows)), last: true}
+	return section{rows: rows, least: min(1, len(rows)), wanted: min(4, len(rows))}
 }
 
 // answer is something that the walk has said to a person.

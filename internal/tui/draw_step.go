@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -17,19 +18,18 @@ func (d *drawing) step() *runbook.Step {
 	return d.s.CurrentStep()
 }
 
-// stepSection is the current step: its name, its why, and its plan or question.
+// stepSection is the current step: its name, its plan or question, and its why.
 func (d *drawing) stepSection(width int) section {
 	step := d.step()
-	if step == nil {
+	if step == nil || d.s.Ending != "" {
 		return section{title: "step", rows: []string{d.fit(d.noStep(), width)}, least: 1}
 	}
-	rows := []string{d.stepRow(step, width)}
-	rows = append(rows, d.planRows(step, width)...)
+	rows := append([]string{d.stepRow(step, width)}, d.planRows(step, width)...)
 	least := len(rows)
 	if step.Why != "" {
 		rows = append(rows, d.paintedWrap(d.ink.quiet, "why: "+step.Why, width, 5)...)
 	}
-	return section{rows: rows, least: min(least, 2)}
+	return section{rows: rows, least: least}
 }
 
 // stepRow begins with the verdict of the gate that the step waits for.
@@ -72,23 +72,67 @@ func (d *drawing) paintedWrap(i ink, text string, width, hang int) []string {
 	return lines
 }
 
-// planRows are what the step would do or asks: the plan with before, after, unit and direction.
+// planRows are what the step would do or asks: the plan with its target first, and what wider words
+// would take along.
 func (d *drawing) planRows(step *runbook.Step, width int) []string {
 	switch q := &d.question; {
 	case q.Asks != "":
 		return d.askRows(q, width)
 	case q.Planned != nil:
-		return []string{d.fit("  plan: "+planText(q.Planned), width)}
+		return append([]string{d.fit("  plan: "+planText(q.Planned), width)}, d.widerRows(q, width)...)
 	case len(q.Offers) > 0:
-		return []string{d.fit("  plan: "+coversText(q.Offers[0].Covers), width)}
+		return append([]string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}, d.widerRows(q, width)...)
+	case step.Flip != nil && len(step.Flip.Through) > 0:
+		return []string{d.fit("  "+d.ladderText(step), width)}
+	case step.Flip != nil && d.flipped(step):
+		return []string{d.ink.quiet.paint(d.fit("  done: "+d.flipText(step.Flip), width))}
 	case step.Flip != nil:
 		return []string{d.ink.quiet.paint(d.fit("  will: "+d.flipText(step.Flip), width))}
 	}
 	return nil
 }
 
+// widerRows say what each wider approval takes along.
+func (d *drawing) widerRows(q *steps.Question, width int) []string {
+	var rows []string
+	for _, offer := range q.Offers[min(1, len(q.Offers)):] {
+		rows = append(rows, d.paintedWrap(ink{}, fmt.Sprintf("  %q: %s", offer.Word, d.coversText(offer.Covers)), width, 4)...)
+	}
+	return rows
+}
+
+// flipped reports whether the step's own flip stands.
+func (d *drawing) flipped(step *runbook.Step) bool {
+	for _, flip := range d.s.Flips() {
+		if flip.Target.Step == step.Name && !flip.Undone && !flip.Idled {
+			return true
+		}
+	}
+	return false
+}
+
+// ladderText marks the rungs that are behind, and the next.
+func (d *drawing) ladderText(step *runbook.Step) string {
+	c := d.s.Doc.Control(step.Flip.Control)
+	if c == nil {
+		return step.Flip.Control
+	}
+	var rungs []string
+	for i, v := range step.Flip.Through {
+		sign := d.signs.next
+		switch at := d.s.Step(step.Name).Rung; {
+		case i < at:
+			sign = d.signs.done
+		case i == at:
+			sign = d.signs.here
+		}
+		rungs = append(rungs, sign+c.Format(v))
+	}
+	return "ladder: " + step.Flip.Control + " " + strings.Join(rungs, " ")
+}
+
 func planText(p *steps.Planned) string {
-	return fmt.Sprintf("%s from %s to %s, which %s", p.Plan.Control, p.Before, p.After, directionText(p.Plan.Direction))
+	return fmt.Sprintf("%s to %s, from %s, which %s", p.Plan.Control, p.After, p.Before, directionText(p.Plan.Direction))
 }
 
 func directionText(direction runbook.Direction) string {
@@ -101,16 +145,31 @@ func directionText(direction runbook.Direction) string {
 	return "changes nothing"
 }
 
-func coversText(covers []steps.Change) string {
+// coversText lists changes, those of one control together.
+func (d *drawing) coversText(covers []steps.Change) string {
 	var parts []string
-	for _, c := range covers {
-		to := "absent"
-		if c.After != nil {
-			to = *c.After
+	for i, c := range covers {
+		if i > 0 && covers[i-1].Control == c.Control {
+			parts[len(parts)-1] += ", " + d.afterText(c)
+			continue
 		}
-		parts = append(parts, c.Control+" to "+strings.TrimSpace(to+" "+c.Unit))
+		parts = append(parts, c.Control+" to "+d.afterText(c))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
+}
+
+// afterText is the value that a change leaves.
+func (d *drawing) afterText(c steps.Change) string {
+	control := d.s.Doc.Control(c.Control)
+	switch {
+	case c.After == nil:
+		return "absent"
+	case control != nil:
+		if value, err := actions.Decode(control, *c.After); err == nil {
+			return control.Format(value)
+		}
+	}
+	return strings.TrimSpace(*c.After + " " + c.Unit)
 }
 
 func (d *drawing) flipText(flip *runbook.Flip) string {
@@ -118,15 +177,7 @@ func (d *drawing) flipText(flip *runbook.Flip) string {
 	if c == nil {
 		return flip.Control
 	}
-	values := flip.Through
-	if len(values) == 0 {
-		values = []runbook.Value{flip.To}
-	}
-	var rungs []string
-	for _, v := range values {
-		rungs = append(rungs, c.Format(v))
-	}
-	return "flip " + flip.Control + " to " + strings.Join(rungs, ", ")
+	return flip.Control + " to " + c.Format(flip.To)
 }
 
 // askRows are the question of a confirm.

@@ -18,6 +18,7 @@ const (
 	viewEvents
 	viewProbes
 	viewPlots
+	viewControls
 	viewHelp
 )
 
@@ -29,6 +30,7 @@ func keys() []key {
 		{[]string{"ctrl+e", "f2"}, "^E or F2", "everything that happened", "^E events", show(viewEvents)},
 		{[]string{"ctrl+p", "f3"}, "^P or F3", "every probe with its query and readings", "^P probes", show(viewProbes)},
 		{[]string{"ctrl+g", "f4"}, "^G or F4", "plots of the last minutes", "^G plots", show(viewPlots)},
+		{[]string{"ctrl+o", "f5"}, "^O or F5", "every control that is not at its steady value", "^O controls", show(viewControls)},
 		{[]string{"esc"}, "Esc", "clears the line, then goes back to the board", "Esc back", (*model).back},
 		{[]string{"up"}, "Up, Down", "move by a row", "", scroll(-1)},
 		{[]string{"down"}, "", "", "", scroll(1)},

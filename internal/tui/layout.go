@@ -1,12 +1,16 @@
 package tui
 
+import "fmt"
+
 // section is a part of the screen: rows that are drawn already. The first least of them are what it
 // must show to be of use.
 type section struct {
-	title string
-	rows  []string
-	least int  // rows without which it says nothing; 0 when it can be left out
-	last  bool // when there is no room for all, the last rows are shown instead of the first
+	title   string
+	rows    []string
+	least   int  // rows without which it says nothing; 0 when it can be left out
+	wanted  int  // rows that come before the rest of others; 0 for none
+	counted bool // the last row says how many more there are
+	last    bool // when there is no room for all, the last rows are shown instead of the first
 }
 
 // height is how many rows of the screen a section takes with so many rows of its own.
@@ -18,30 +22,39 @@ func (s *section) height(rows int) int {
 }
 
 // share gives each section a number of rows so that all fit into a height. Those before others in
-// the list come first: each gets its least, then each what it can use.
+// the list come first: each gets its least, then each what it wants, then each what it can use.
 func share(sections []section, height int) []int {
 	given := make([]int, len(sections))
 	for i := range sections {
-		if s := &sections[i]; s.least > 0 && s.height(s.least) <= height {
+		switch s := &sections[i]; {
+		case s.least > 0 && s.height(s.least) <= height:
 			given[i] = s.least
 			height -= s.height(s.least)
+		case s.title == "" && s.least > height: // a part of it is better than nothing
+			given[i], height = height, 0
 		}
 	}
 	for i := range sections {
-		s := &sections[i]
-		more := len(s.rows) - given[i]
-		if given[i] == 0 && s.title != "" {
-			if height < 2 {
-				continue
-			}
-			more = min(more, height-1)
-		}
-		if more = min(more, height); more > 0 {
-			height -= s.height(given[i]+more) - s.height(given[i])
-			given[i] += more
-		}
+		height -= sections[i].grow(&given[i], sections[i].wanted, height)
+	}
+	for i := range sections {
+		height -= sections[i].grow(&given[i], len(sections[i].rows), height)
 	}
 	return given
+}
+
+// grow gives a section up to so many rows, out of a height, and says how much of that it took.
+func (s *section) grow(given *int, rows, height int) int {
+	if *given == 0 && s.title != "" {
+		height--
+	}
+	more := min(min(rows, len(s.rows))-*given, height)
+	if more <= 0 {
+		return 0
+	}
+	took := s.height(*given+more) - s.height(*given)
+	*given += more
+	return took
 }
 
 // stack draws sections below each other in the order of places, which names them by their index,
@@ -60,6 +73,9 @@ func (d *drawing) stack(sections []section, places []int, width, height int) []s
 		rows := s.rows[:given[i]]
 		if s.last {
 			rows = s.rows[len(s.rows)-given[i]:]
+		}
+		if hidden := len(s.rows) - given[i]; s.counted && hidden > 0 {
+			rows = append(rows[:given[i]-1:given[i]-1], d.ink.quiet.paint(d.fit(fmt.Sprintf("and %d more, ^O has all", hidden+1), width)))
 		}
 		lines = append(lines, rows...)
 	}

@@ -138,6 +138,7 @@ func (m *model) send() {
 		m.show(viewHelp)
 		return
 	}
+	m.said = nil // what was said before belongs to an earlier word
 	m.options.Typed(typed)
 }
 
@@ -248,10 +249,12 @@ func (m *model) middle(d *drawing, height int) []string {
 		return m.window(d, "events", d.allEvents(m.width), height)
 	case viewProbes:
 		return m.window(d, "probes", d.probeRows(m.width), height)
+	case viewControls:
+		return m.window(d, "controls", d.controlSection(m.width).rows, height)
 	case viewHelp:
 		return m.window(d, "help", m.helpRows(d), height)
 	case viewPlots:
-		return fill(d.plots(m.width, height), height)
+		return fill(d.plots(m.width, height, &m.offset), height)
 	}
 	return d.board(m.said, m.width, height)
 }

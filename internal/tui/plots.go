@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,22 +21,28 @@ const (
 )
 
 // plots draws the probes that the exit judges, and then all others that were measured, as many as
-// there is room for.
-func (d *drawing) plots(width, height int) []string {
+// there is room for, from the offset on.
+func (d *drawing) plots(width, height int, offset *int) []string {
 	across := max(1, width/(2*leastPlotWidth)+1)
 	down := max(1, height/(leastPlotHeight+2))
 	asks := d.plotted()
 	if len(asks) == 0 || width < leastPlotWidth || height < leastPlotHeight {
 		return []string{d.fit("nothing to plot yet, or no room: a plot needs 36 columns and 7 rows", width)}
 	}
-	asks = asks[:min(len(asks), across*down)]
+	*offset = min(*offset, max(0, len(asks)-1))
+	all, first := len(asks), *offset/(across*down)*(across*down)
+	asks = asks[first:min(len(asks), first+across*down)]
+	shown := len(asks)
 	across = min(across, len(asks))
 	down = (len(asks) + across - 1) / across
 	var rows []string
 	for len(asks) > 0 {
 		n := min(across, len(asks))
-		rows = append(rows, d.plotRow(asks[:n], width/across, height/down)...)
+		rows = append(rows, d.plotRow(asks[:n], width/across, (height-1)/down)...)
 		asks = asks[n:]
+	}
+	if shown < all {
+		rows = append(fill(rows, height-1), d.ink.quiet.paint(d.fit(fmt.Sprintf("probes %d to %d of %d; PgDn, PgUp", first+1, first+shown, all), width)))
 	}
 	return rows
 }
@@ -72,7 +79,7 @@ func (d *drawing) plot(ask probes.Ask, width, height int) []string {
 	if p := d.s.Doc.Probe(ask.Probe); p != nil {
 		unit = p.Unit
 	}
-	title := fmt.Sprintf("%s %s", ask.Probe, runbook.FormatQuantity(last.high, unit))
+	title := ask.Probe + " " + runbook.FormatQuantity(shortened(last.high), unit)
 	rows := []string{d.heading(title, width-1)}
 	return append(rows, fill(d.line(points, width-1, height-1), height-1)...)
 }
@@ -85,8 +92,11 @@ func (d *drawing) line(points []point, width, height int) []string {
 	for _, p := range points[begin:] {
 		low, top = min(low, p.high), max(top, p.high)
 	}
+	if top == low {
+		top = low + 1
+	}
 	chart := timeserieslinechart.New(width, height,
-		timeserieslinechart.WithTimeRange(from, to), timeserieslinechart.WithYRange(low, max(top, low+1e-9)),
+		timeserieslinechart.WithTimeRange(from, to), timeserieslinechart.WithYRange(low, top),
 		timeserieslinechart.WithXYSteps(2, 2),
 		timeserieslinechart.WithXLabelFormatter(clockLabel), timeserieslinechart.WithYLabelFormatter(numberLabel))
 	for _, p := range points[begin:] {
@@ -98,6 +108,12 @@ func (d *drawing) line(points []point, width, height int) []string {
 		chart.DrawBraille()
 	}
 	return strings.Split(chart.View(), "\n")
+}
+
+// shortened has four digits.
+func shortened(v float64) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return short
 }
 
 var clockLabel linechart.LabelFormatter = func(_ int, v float64) string { return time.Unix(int64(v), 0).UTC().Format("15:04:05") }

@@ -95,6 +95,16 @@ func (m *model) helpRows(d *drawing) []string {
 			rows = append(rows, "  "+d.column(k.shown, 12)+d.fit(k.does, m.width-14))
 		}
 	}
+	s := d.signs
+	rows = append(rows, "", d.ink.strong.paint("signs"))
+	for _, text := range []string{
+		s.done + " behind  " + s.here + " here  " + s.next + " to come  " + s.skipped + " the runbook skips it",
+		s.pass + " pass  " + s.fail + " FAIL  " + s.unknown + " unknown, which lets nothing go",
+		"+46% inside its bound, -23% outside, x12 twelve times the bound",
+		s.flip + " a flip in a graph of the last three minutes; in the budget " + s.full + " live, " + s.part + " prewarm, " + s.free + " left, " + s.mark + " the limit; it ends at the knee",
+	} {
+		rows = append(rows, wrapped("  "+text, m.width, 4)...)
+	}
 	rows = append(rows, "", d.ink.strong.paint("words, each with Enter"))
 	for _, text := range m.options.Words {
 		rows = append(rows, wrapped(clean("  "+text), m.width, 6)...)
