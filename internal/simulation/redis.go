@@ -372,14 +372,14 @@ func (r *redis) Apply(_ context.Context, l actions.Lease, p actions.Plan, st act
 	if failure != nil {
 		return outcomeOf(failure)
 	}
-	if o.Result != actions.Applied {
-		r.healthy = r.w.now // it is tried again shortly
-	}
 	return r.seen(p, o)
 }
 
 // seen notes what an outcome tells of a control.
 func (r *redis) seen(p actions.Plan, o actions.Outcome) actions.Outcome {
+	if o.Result != actions.Applied {
+		r.healthy = r.w.now // it is tried again shortly
+	}
 	if o.Seen {
 		r.w.process.saw[p.Control] = o.Found
 	}
