@@ -101,11 +101,10 @@ func (p position) canonical(s *State) string {
 
 // explorer walks every position once that some choice of the world and of persons leads to.
 type explorer struct {
-	t       *testing.T
-	doc     *runbook.Document
-	seen    map[string]bool
-	rights  rights
-	longest int
+	t      *testing.T
+	doc    *runbook.Document
+	seen   map[string]bool
+	rights rights
 }
 
 // after gives the positions to which the next move can lead.

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/demand":     {},
 	"internal/diagnosis":  {"probes", "runbook"},
 	"internal/lab":        {"actions/controls"},
-	"internal/simulation": {"actions", "actions/controls", "audit", "probes", "runbook", "steps"},
+	"internal/simulation": {"actions", "actions/controls", "audit", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"steps":               {"actions", "audit", "probes", "runbook"},
 	"probes":              {"runbook"},
 	"actions":             {"actions/controls", "runbook"},

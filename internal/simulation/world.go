@@ -266,16 +266,25 @@ const (
 // Run plays a plan in an honest world.
 func Run(p Plan) (Stats, error) { return run(p, warp{}) }
 
-func run(p Plan, warp warp) (stats Stats, err error) {
+func run(p Plan, warp warp) (Stats, error) {
 	w, err := newWorld(p, warp)
 	if err != nil {
 		return Stats{}, err
 	}
+	err = w.play()
+	w.stats.Took, w.stats.Records = w.now.Sub(start), len(w.disk.lines)
+	return w.stats, err
+}
+
+// play goes on until the walk has ended or an invariant is broken.
+func (w *world) play() (err error) {
 	defer func() {
-		stats = w.stats
-		stats.Took, stats.Records = w.now.Sub(start), len(w.disk.lines)
-		if broken, ok := recover().(*violation); ok {
+		switch broken := recover().(type) {
+		case nil:
+		case *violation:
 			err = broken
+		default:
+			panic(broken)
 		}
 	}()
 	for w.stats.Ending == "" {
@@ -285,7 +294,7 @@ func run(p Plan, warp warp) (stats Stats, err error) {
 		w.wake()
 	}
 	w.checker.end()
-	return stats, nil
+	return nil
 }
 
 // turn lets one process make one move, or time pass until there is one.
