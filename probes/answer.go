@@ -46,6 +46,7 @@ type Answer struct {
 	Detail   string   `json:"detail,omitempty"`   // Reason as a sentence with the particulars, printable
 	Assumed  bool     `json:"assumed,omitempty"`  // the value is the probe's `absent: as`, not a measurement
 	Manual   *Manual  `json:"manual,omitempty"`   // who gave the value where no source did; nil for what was measured
+	Source   string   `json:"source,omitempty"`   // the second source that gave it, without secrets; "" for the first
 	Instead  string   `json:"instead,omitempty"`  // why what was measured could not be used, printable
 	Warnings []string `json:"warnings,omitempty"` // printable
 	Infos    []string `json:"infos,omitempty"`    // printable

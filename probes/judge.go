@@ -95,6 +95,9 @@ var noAnswer = []Reason{Transport, Malformed, Rejected, WrongType}
 // says that: the first is what a person can mend.
 func JudgeBound(b runbook.Bound, s Situation) Finding {
 	f, hands := s.judgeBound(b), s.hands(b)
+	if now, _ := s.look(s.probe(b.Probe)); now != nil {
+		f.Source = now.Source
+	}
 	switch {
 	case len(hands) > 0:
 		return s.byHand(f, hands)

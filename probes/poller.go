@@ -17,14 +17,16 @@ const (
 
 // Poller asks one Prometheus, again and again. It is safe for use by several goroutines.
 type Poller struct {
-	client *client
-	clock  Clock
-	rules  ruleBook
+	client  *client
+	options Options
+	clock   Clock
+	rules   ruleBook
 
 	mu       sync.Mutex
 	offset   time.Duration // the server's clock less ours
 	measured bool
 	analyses map[string]analysis // by expanded query
+	seconds  map[string]*Poller  // of second sources, by address
 }
 
 type analysis struct {
@@ -39,7 +41,7 @@ func NewPoller(o Options, clock Clock) (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Poller{client: c, clock: clock, analyses: map[string]analysis{}}, nil
+	return &Poller{client: c, options: o, clock: clock, analyses: map[string]analysis{}, seconds: map[string]*Poller{}}, nil
 }
 
 // Address is the address that is asked, without user, password or query.
@@ -48,7 +50,8 @@ func (p *Poller) Address() string { return p.client.shown }
 // Poll makes one observation: every ask, with the witnesses, alive queries, and ages
 // that judging it needs, at one evaluation time and under one deadline, which is the
 // document's `every` and at most 2 s. A version above zero also asks how far the service obeys
-// that version. Poll does not fail: what went wrong is the Reason of each answer.
+// that version. Second sources are asked at the same time, and answer where this server
+// cannot. Poll does not fail: what went wrong is the Reason of each answer.
 func (p *Poller) Poll(ctx context.Context, doc *runbook.Document, asks []Ask, version int64) Observation {
 	timeout := longestPoll
 	if every := doc.Defaults.Every; every > 0 && every < timeout {
@@ -57,6 +60,14 @@ func (p *Poller) Poll(ctx context.Context, doc *runbook.Document, asks []Ask, ve
 	ctx, cancel := p.clock.Deadline(ctx, timeout)
 	defer cancel()
 
+	seconds := p.askSeconds(ctx, doc, asks, version, timeout)
+	o := p.observe(ctx, doc, asks, version, timeout)
+	seconds.fill(&o, doc)
+	return o
+}
+
+// observe asks this server alone.
+func (p *Poller) observe(ctx context.Context, doc *runbook.Document, asks []Ask, version int64, timeout time.Duration) Observation {
 	if reason, detail := p.measureFirst(ctx, timeout); reason != "" {
 		return p.blind(doc, asks, version, reason, detail)
 	}

@@ -166,6 +166,9 @@ func whereText(b runbook.Bound, a *Answer, r Reading) string {
 	if a.Assumed {
 		text += ", assumed: no series, its witness has data"
 	}
+	if a.Source != "" {
+		text += ", from the second source " + a.Source
+	}
 	if !a.Stalest.IsZero() {
 		text += ", " + spanText(a.At.Sub(a.Stalest)) + " old"
 	}

@@ -48,6 +48,9 @@ func (s Situation) changes(now, before *Answer) ([]change, Reason, string) {
 	if now.Manual != nil || before.Manual != nil {
 		return nil, NoPrevious, "what is given by hand tells no trend"
 	}
+	if now.Source != before.Source {
+		return nil, NoPrevious, "the observation before is of another source"
+	}
 	if s.beforeMarkAlone(before) {
 		return nil, NoPrevious, "the observation before still looked at what was before the flip"
 	}

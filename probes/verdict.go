@@ -49,6 +49,7 @@ type Finding struct {
 	Series   string   `json:"series,omitempty"`  // the labels of the worst series
 	Sentence string   `json:"sentence"`          // one sentence: the numbers, or why it is unknown; printable, lower case, no full stop
 	ByHand   string   `json:"by_hand,omitempty"` // who gave the value, from where and until when; "" for what was measured
+	Source   string   `json:"source,omitempty"`  // the second source that gave a value; "" for the first
 	Notes    []string `json:"notes,omitempty"`   // warnings and infos, printable
 }
 

@@ -141,14 +141,12 @@ func (d *decoder) quantityIn(n *node, what string, p *Probe) (float64, bool) {
 	return number, fits
 }
 
-// second reads the address of another Prometheus that must agree.
+// second reads the address of another Prometheus, which answers where the first cannot.
 func (d *decoder) second(n *node) string {
 	text, ok := d.raw(n, "second")
 	if !ok || !d.checkURL(n, "second", text) {
 		return ""
 	}
-	d.doc.unsupported = append(d.doc.unsupported, Problem{File: d.file, Pos: n.pos,
-		Message: "a second source of a probe cannot be asked yet", Hint: "leave out second"})
 	return text
 }
 

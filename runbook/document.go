@@ -24,7 +24,6 @@ type Document struct {
 	Waive         []Waiver              // hold for the whole document
 
 	recoverWithinAt Position
-	unsupported     []Problem
 	twoPersons      []Problem
 }
 

@@ -34,8 +34,8 @@ func TestDocuments(t *testing.T) {
 			for _, f := range Lint(d) {
 				fmt.Fprintf(&out, "%d:%d %s: %s; waived: %s\n", f.Pos.Line, f.Pos.Column, f.Rule, f.Message, f.Waived)
 			}
-		case "unsupported":
-			for _, p := range append(d.Unsupported(), d.TwoPersons()...) {
+		case "two-persons":
+			for _, p := range d.TwoPersons() {
 				fmt.Fprintln(&out, p.Error())
 			}
 		}

@@ -86,7 +86,3 @@ func (d *decoder) approvalWord(n *node, fallback Approval) Approval {
 // TwoPersons lists where the file asks for approvals by two persons: what is walked where
 // no second person can reach it, as on the embedded lab, refuses them.
 func (d *Document) TwoPersons() []Problem { return slices.Clone(d.twoPersons) }
-
-// Unsupported lists what the file asks for and a walk cannot do: second sources of a
-// probe. Such a document is valid and can be linted; a walk refuses it.
-func (d *Document) Unsupported() []Problem { return slices.Clone(d.unsupported) }

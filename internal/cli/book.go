@@ -94,17 +94,9 @@ func (p *program) parseBook(file string, source []byte) (*runbook.Document, erro
 	return doc, nil
 }
 
-// walkable refuses what parses and cannot be walked yet.
-func walkable(doc *runbook.Document) error {
-	if problems := runbook.Problems(doc.Unsupported()); len(problems) > 0 {
-		return problems
-	}
-	return nil
-}
-
 // rehearsable refuses what nobody could walk on the lab of this process.
 func rehearsable(doc *runbook.Document) error {
-	if problems := runbook.Problems(append(doc.Unsupported(), doc.TwoPersons()...)); len(problems) > 0 {
+	if problems := runbook.Problems(doc.TwoPersons()); len(problems) > 0 {
 		return problems
 	}
 	return nil

@@ -300,5 +300,5 @@ func findingText(alike []probes.Finding) string {
 	if f.Series != "" && f.Series != "{}" {
 		text += " " + f.Series
 	}
-	return text + " " + f.Verdict.String() + also(" BY HAND: ", f.ByHand)
+	return text + " " + f.Verdict.String() + also(" BY HAND: ", f.ByHand) + also(", second source ", f.Source)
 }

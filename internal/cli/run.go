@@ -56,9 +56,6 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 	if err != nil {
 		return err
 	}
-	if err := walkable(doc); err != nil {
-		return err
-	}
 	on, err := p.realTargets(doc)
 	if err != nil {
 		return err

@@ -158,6 +158,7 @@ type Sample struct {
 	Max string    `json:"max"`
 	// ByHand is who gave the value where nothing was measured, "" for what was.
 	ByHand string `json:"by_hand,omitempty"`
+	Source string `json:"source,omitempty"` // the second source that gave it, "" for the first
 }
 
 // FiguresOf works the figures out of a log.

@@ -97,7 +97,7 @@ func (t *tally) observed(b *steps.Observed, doc *runbook.Document) {
 			p.Unknown++
 			continue
 		}
-		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual)})
+		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual), Source: a.Source})
 	}
 }
 

@@ -220,10 +220,13 @@ func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int)
 	return row
 }
 
-// shownValue is the value of a bound, and that a person has given it.
+// shownValue is the value of a bound, and that a person or a second source has given it.
 func shownValue(f *probes.Finding) string {
 	if f.ByHand != "" {
 		return f.Value + " BY HAND"
+	}
+	if f.Source != "" {
+		return f.Value + " 2nd source"
 	}
 	return f.Value
 }
