@@ -414,7 +414,8 @@ type Ended struct {
 	By        string     `json:"by,omitempty"`
 	Recovered bool       `json:"recovered"`
 	Overrides []Override `json:"overrides"`
-	Calls     []string   `json:"calls,omitempty"` // calls that were not undone
+	Calls     []string   `json:"calls,omitempty"`   // calls that were not undone
+	ByHand    []string   `json:"by_hand,omitempty"` // what people did by hand and have not taken back
 }
 
 // Override is a control that is not at its steady value.

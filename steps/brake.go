@@ -162,7 +162,7 @@ func (n *next) idle() Move {
 }
 
 func (s *State) endedBody(reason, by string) *Ended {
-	body := &Ended{Reason: reason, By: by, Recovered: s.Recovered != nil, Overrides: s.Overrides()}
+	body := &Ended{Reason: reason, By: by, Recovered: s.Recovered != nil, Overrides: s.Overrides(), ByHand: s.byHandNames()}
 	for _, step := range s.toUndo() {
 		body.Calls = append(body.Calls, step.Name)
 	}

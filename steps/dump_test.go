@@ -19,11 +19,15 @@ func dump(s *State) string {
 	for step := range s.Doc.Steps() {
 		st := *s.Step(step.Name)
 		awaiting, undoing := flipText(st.Awaiting), flipText(st.Undoing)
-		st.Awaiting, st.Undoing, st.Acted = nil, nil, nil
+		byHand := fmt.Sprint(st.ByHand)
+		if st.ByHand != nil {
+			byHand += fmt.Sprint(st.ByHand.At.UTC(), st.ByHand.TakenBack)
+		}
+		st.Awaiting, st.Undoing, st.Acted, st.ByHand = nil, nil, nil, nil
 		st.EnteredAt, st.TargetAt = st.EnteredAt.UTC(), st.TargetAt.UTC()
 		failed := shown(st.Failed)
 		st.Failed = nil
-		line("step %s %+v awaiting %s undoing %s failed %s", step.Name, st, awaiting, undoing, failed)
+		line("step %s %+v awaiting %s undoing %s failed %s by hand %s", step.Name, st, awaiting, undoing, failed, byHand)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.controls)) {
 		c := s.controls[name]

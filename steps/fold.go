@@ -219,6 +219,9 @@ func (s *State) held(b *Held) {
 	if step, ok := strings.CutPrefix(b.Cause, causeCall("")); ok && b.Lifted {
 		s.doneByHand(step)
 	}
+	if step, ok := strings.CutPrefix(b.Cause, causeByHand("")); ok && b.Lifted && s.Step(step).ByHand != nil {
+		s.Step(step).ByHand.TakenBack = true
+	}
 	if step, ok := strings.CutPrefix(b.Cause, causeFailing("")); ok && b.Lifted {
 		s.Step(step).Failures = 0
 	}
@@ -265,6 +268,8 @@ func (s *State) ordered(b *OrderedBody) {
 	case OrderTake:
 		st := s.Step(b.Step)
 		st.Phase, st.Skipped, st.Judged, st.Blind, st.Taken = StepEntered, false, true, false, true
+	case OrderDone:
+		s.byHandDone(b)
 	case OrderUndo:
 		s.undoOrdered(b)
 	case OrderHandover:

@@ -37,6 +37,7 @@ func causeWhen(step string) string    { return "when " + step }
 func causeExpect(step string) string  { return "expect " + step }
 func causeUndone(step string) string  { return "undone " + step }
 func causeCall(step string) string    { return "call " + step }
+func causeByHand(step string) string  { return "by hand " + step }
 func causeFailing(step string) string { return "failing " + step }
 func causeDrift(name string) string   { return "drift of " + name }
 func causeUnknown(name string) string { return "unknown " + name }
@@ -87,11 +88,11 @@ func (n *next) raiseHolds() Move {
 			"make room, stop this walk with Ctrl-C, then "+n.s.goOn())
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
-		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "abort; it lifts when redis answers, and protections are tried until then")
+		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "abort; it lifts when redis answers, and protections are tried until then"+n.doneHint())
 	}
 	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
 		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
-			strings.TrimPrefix(n.s.refusal.Hint+", or abort; protections are tried until redis takes them", ", or "))
+			strings.TrimPrefix(n.s.refusal.Hint+", or abort; protections are tried until redis takes them", ", or ")+n.doneHint())
 	}
 	if move := n.shiftEnds(); move != nil {
 		return move
@@ -104,6 +105,19 @@ func (n *next) refusedBrakes() []string {
 	if n.s.refusal == nil {
 		return nil
 	}
+	return n.waitingBrakes()
+}
+
+// doneHint says what a person may do about brakes that Redis does not take.
+func (n *next) doneHint() string {
+	if waiting := n.waitingBrakes(); len(waiting) > 0 {
+		return "; what is done by hand instead: done " + waiting[0] + " HOW"
+	}
+	return ""
+}
+
+// waitingBrakes names the protecting steps whose flip is still to be made.
+func (n *next) waitingBrakes() []string {
 	var names []string
 	for step := range n.doc.Steps() {
 		if step.Stage.Protects() && step.Flip != nil && n.s.Step(step.Name).Phase == StepEntered {
@@ -132,6 +146,9 @@ func (n *next) holdNow(h *HoldState) string {
 	for _, w := range n.s.watches() {
 		if w.ID == h.Cause {
 			return n.waitingFor(w)
+		}
+		if t := n.s.track(w); h.Cause == causeUnknown(w.ID) && t.unknown > 0 {
+			return w.ID + " cannot be judged: " + sentences(t.last)
 		}
 	}
 	if blind := n.s.blindGuards(); h.Cause == causeMetrics && len(blind) > 0 {

@@ -105,7 +105,7 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 		return nil
 	}
 	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipOrAbort(step, "the expectation is met"))
+		skipOrAbort(step, "the expectation is met")+readingHint(t.last.Findings))
 }
 
 // otherwise is what a failed expectation leads to. A flip that protects is never undone

@@ -95,7 +95,7 @@ func (s *State) upcoming(step *runbook.Step, st *StepState) (from, to string, mo
 			from, to = s.numbers(lift)
 			return from, to, true
 		}
-		return undoneCalls.from, undoneCalls.to, len(s.toUndo()) > 0
+		return undoneCalls.from, undoneCalls.to, len(s.toUndo())+len(s.DoneByHand()) > 0
 	}
 	return "", "", st.Awaiting == nil
 }

@@ -41,6 +41,8 @@ func (m *Machine) follow(o Order) error {
 		return m.answer(o)
 	case OrderNote:
 		return m.note(o)
+	case OrderDone:
+		return m.done(o)
 	case OrderReading:
 		return m.read(o)
 	case OrderAdopt, OrderPutBack:
@@ -86,7 +88,7 @@ func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now
 
 // aPersonLifts reports whether a hold lifts by a person's word alone.
 func aPersonLifts(cause string) bool {
-	return cause == causePerson || cause == causeShift || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeFailing(""))
+	return cause == causePerson || cause == causeShift || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeByHand("")) || strings.HasPrefix(cause, causeFailing(""))
 }
 
 // release lifts what only a person can lift.

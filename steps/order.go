@@ -21,6 +21,7 @@ const (
 	OrderTake      OrderKind = "take"
 	OrderAnswer    OrderKind = "answer"
 	OrderNote      OrderKind = "note"
+	OrderDone      OrderKind = "done"     // a protecting step that cannot be flipped was done by hand
 	OrderReading   OrderKind = "reading"  // give a value that cannot be measured
 	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
 	OrderPutBack   OrderKind = "put-back" // write a drifted value back
@@ -33,7 +34,7 @@ const (
 type Order struct {
 	Kind   OrderKind
 	Digest string    // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
-	Step   string    // skip, take, answer, undo; the control for adopt, put-back and undo; the probe for reading
+	Step   string    // skip, take, done, answer, undo; the control for adopt, put-back and undo; the probe for reading
 	Text   string    // the answer, the note or the reason; of a reading "VALUE until TIME from SOURCE"
 	To     string    // handover: who has the watch from now on
 	Until  time.Time // handover: until when

@@ -53,6 +53,8 @@ func (n *next) protectStep(step *runbook.Step) Move {
 
 func (n *next) protectAction(step *runbook.Step, st *StepState) Move {
 	switch {
+	case st.ByHand != nil:
+		return n.protected(step, st)
 	case step.Flip != nil:
 		return n.protectFlip(step, st)
 	case step.Call != nil:
@@ -177,6 +179,9 @@ func (n *next) protected(step *runbook.Step, st *StepState) Move {
 	outcome := "in force"
 	if st.Blind {
 		outcome = "in force, taken blind"
+	}
+	if st.ByHand != nil {
+		outcome = "done by hand by " + st.ByHand.By + ": " + st.ByHand.How
 	}
 	return n.writeStep(step, StepDone, outcome)
 }

@@ -247,6 +247,19 @@ func (s *State) longestStale(ask probes.Ask) time.Duration {
 	return longest
 }
 
+// lostReasons are those for which a person may read a value somewhere else.
+var lostReasons = []probes.Reason{probes.Transport, probes.Malformed, probes.Rejected, probes.Stale, probes.NoData, probes.NotAlive, probes.SourceCount, probes.Partial}
+
+// readingHint says what a person may do about a gate that cannot be measured.
+func readingHint(findings []probes.Finding) string {
+	for _, f := range findings {
+		if f.Verdict == probes.Unknown && slices.Contains(lostReasons, f.Reason) {
+			return "; what cannot be measured is given by hand: reading " + f.Probe + " VALUE until TIME from SOURCE"
+		}
+	}
+	return ""
+}
+
 // byHand reports whether an answer to one of the asks was given by hand.
 func (p *poll) byHand(asks []probes.Ask) bool {
 	return slices.ContainsFunc(asks, func(ask probes.Ask) bool { return p.answers[ask] != nil && p.answers[ask].Manual != nil })

@@ -64,7 +64,7 @@ func (n *next) undoCalls(step *runbook.Step, st *StepState) Move {
 			return n.heldBy(causeCall(called.Name), called.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release, or abort")
 		}
 	}
-	return n.writeStep(step, StepDone, "restored")
+	return n.takeBack(step, st)
 }
 
 // nextLift gives the next flip towards the steady values: controls in the order that

@@ -290,7 +290,7 @@ func (w *walker) order(words []string, options map[string]string) error {
 			o.By = rest[0]
 			rest = rest[1:]
 		}
-	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo, OrderReading:
+	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo, OrderReading, OrderDone:
 		o.Step, rest = rest[0], rest[1:]
 	}
 	if o.Kind == OrderHandover {

@@ -104,7 +104,8 @@ type StepState struct {
 	Undone    bool       // was put back, and the hold that follows is not written yet
 	Ordered   bool       // it is a person who wants it put back
 	Instead   bool       // its else was started because Redis could not be reached
-	Acted     *FlipState // stands for a call that ended well: its expectation is judged from then
+	Acted     *FlipState // stands for a call that ended well, or what was done by hand: its expectation is judged from then
+	ByHand    *HandDone  // a person did it because its flip could not be made
 	Taken     bool       // a person took it although it was skipped
 	UndoCall  bool       // its call has to be taken back
 }

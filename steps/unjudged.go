@@ -21,13 +21,13 @@ func (n *next) unjudged() Move {
 	})
 	for _, g := range overdue {
 		if alone := n.s.sameReason(g, overdue) == 1; alone {
-			return n.heldBy(causeUnknown(g.Name), n.s.unjudgedSentence([]*runbook.Guard{g}), "restore the metrics, or abort")
+			return n.heldBy(causeUnknown(g.Name), n.s.unjudgedSentence([]*runbook.Guard{g}), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(g)).last.Findings))
 		}
 	}
 	if len(overdue) == 0 {
 		return nil
 	}
-	return n.heldBy(causeMetrics, n.s.unjudgedSentence(overdue), "restore the metrics, or abort")
+	return n.heldBy(causeMetrics, n.s.unjudgedSentence(overdue), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(overdue[0])).last.Findings))
 }
 
 // blindGuards gives the guards that cannot be judged now and have no hold of their own

@@ -279,6 +279,9 @@ func endedLine(kind string, b *Ended) string {
 	for _, c := range b.Calls {
 		text += "; call " + c + " not undone"
 	}
+	for _, h := range b.ByHand {
+		text += "; by hand: " + h
+	}
 	return text
 }
 

@@ -313,9 +313,13 @@ func (s *State) exitWatch() Watch {
 
 // flipOf gives the settled flip, or the call, whose effect a step's expectation judges.
 func (s *State) flipOf(step *runbook.Step) *FlipState {
+	hand := s.Step(step.Name).ByHand
 	for i := len(s.flips) - 1; i >= 0; i-- {
 		f := s.flips[i]
 		own := f.Target.Purpose == PurposeFlip || f.Target.Purpose == PurposeHarder || f.Target.Purpose == PurposeRestore
+		if hand != nil && !f.At.After(hand.At) {
+			break
+		}
 		if f.Target.Step == step.Name && own && !f.Undone && !f.Idled {
 			return f
 		}

@@ -33,6 +33,7 @@ var spokenWords = []spoken{
 	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},
 	{"handover", "WHO UNTIL REASON", "say who has the watch now, until when (8h, 06:00) and why", steps.OrderHandover, false},
 	{"answer", "TEXT", "answer the question that is asked", steps.OrderAnswer, false},
+	{"done", "STEP HOW", "say that a protecting step was done by hand, as redis is lost", steps.OrderDone, false},
 	{"reading", "PROBE VALUE until TIME from SOURCE", "give what cannot be measured: 400ms until 10m from grafana", steps.OrderReading, false},
 	{"note", "TEXT", "write a remark into the log", steps.OrderNote, true},
 }
@@ -60,7 +61,7 @@ func parseSpoken(line string, now time.Time) (order steps.Order, ok bool, err er
 		order.Text = rest
 	case "TEXT":
 		order.Text, err = needed(rest, s)
-	case "STEP REASON", "PROBE VALUE until TIME from SOURCE":
+	case "STEP REASON", "STEP HOW", "PROBE VALUE until TIME from SOURCE":
 		step, reason, _ := strings.Cut(rest, " ")
 		order.Step = step
 		order.Text, err = needed(strings.TrimSpace(reason), s)

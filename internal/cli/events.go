@@ -394,7 +394,7 @@ func (t *transcript) endedText(kind string, b *steps.Ended) string {
 		}
 		text += "; not at its steady value: " + strings.Join(list, ", ")
 	}
-	return text + also("; calls not undone: ", strings.Join(b.Calls, ", "))
+	return text + also("; calls not undone: ", strings.Join(b.Calls, ", ")) + also("; done by hand and not taken back: ", strings.Join(b.ByHand, "; "))
 }
 
 // ago writes how long something has been so.

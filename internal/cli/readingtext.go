@@ -71,3 +71,12 @@ func manualText(b *steps.ManualBody) string {
 		", from " + strconv.Quote(b.Source) + ", until " + b.Until.UTC().Format("15:04:05Z") +
 		"; a release takes another person's approve " + short(b.Digest)
 }
+
+// byHandOf names the steps that were done by hand and are not taken back.
+func byHandOf(s *steps.State) []string {
+	var list []string
+	for _, h := range s.DoneByHand() {
+		list = append(list, h.String())
+	}
+	return list
+}

@@ -35,6 +35,7 @@ type status struct {
 	Step      string           `json:"step"`
 	Blocking  string           `json:"blocking"`
 	Owed      []string         `json:"owed"`
+	ByHand    []string         `json:"by_hand,omitempty"`  // steps that were done by hand and are not taken back
 	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
 	Lab       bool             `json:"lab,omitempty"`
@@ -153,6 +154,7 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
 		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
+		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
 		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}

@@ -35,6 +35,9 @@ func (v standing) text(width int) string {
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))
 	}
+	for _, h := range s.DoneByHand() {
+		rows = append(rows, "done by hand, for a person to take back: "+h.String())
+	}
 	if !v.past {
 		rows = append(rows, readingRows(s, v.now)...)
 	}

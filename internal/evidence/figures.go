@@ -47,7 +47,7 @@ type Figures struct {
 	Skips       []Moment       `json:"skips,omitempty"`
 	Calls       []Moment       `json:"calls,omitempty"`
 	Blind       []string       `json:"blind,omitempty"`   // steps that went without their gate being measured
-	ByHand      []string       `json:"by_hand,omitempty"` // calls that a person did instead
+	ByHand      []string       `json:"by_hand,omitempty"` // steps that a person did instead, and has not taken back
 	NeverLifted []Left         `json:"never_lifted"`
 	Probes      []ProbeFigure  `json:"probes"`
 	Processes   []Process      `json:"processes"` // that walked the run

@@ -251,6 +251,9 @@ func (t *tally) done() *Figures {
 	for _, o := range s.Overrides() {
 		f.NeverLifted = append(f.NeverLifted, Left{Control: o.Control, Value: o.Value, Steady: o.Steady, Since: o.Since.UTC(), By: o.By})
 	}
+	for _, h := range s.DoneByHand() {
+		f.ByHand = append(f.ByHand, h.String())
+	}
 	return f
 }
 

@@ -36,7 +36,8 @@ func (d *drawing) owedSection(width int) section {
 // controlSection is what is not at its steady value, with owner and age.
 func (d *drawing) controlSection(width int) section {
 	overrides := d.s.Overrides()
-	if len(overrides) == 0 {
+	hands := d.s.DoneByHand()
+	if len(overrides)+len(hands) == 0 {
 		return section{title: "controls", rows: []string{d.ink.quiet.paint(d.fit("all that this run flipped are at their steady value", width))}}
 	}
 	longest := 0
@@ -47,6 +48,9 @@ func (d *drawing) controlSection(width int) section {
 	var rows []string
 	for _, o := range overrides {
 		rows = append(rows, d.overrideRow(o, longest, width))
+	}
+	for _, h := range hands {
+		rows = append(rows, d.ink.doubt.paint(d.fit("BY HAND "+h.String(), width)))
 	}
 	return section{title: fmt.Sprintf("controls not at their steady value: %d", len(rows)), rows: rows, counted: true}
 }
