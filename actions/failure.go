@@ -24,6 +24,7 @@ type Cause string
 const (
 	Unreachable Cause = "unreachable"
 	NoAnswer    Cause = "no-answer"
+	Interrupted Cause = "interrupted" // the caller has called it off before anything was sent
 	NotRedis    Cause = "not-redis"
 	Moved       Cause = "moved"        // the value is not the one that was planned on
 	CommandLost Cause = "command-lost" // this run does not command (any more)
@@ -131,13 +132,22 @@ func fail(target string, err error) *Failure {
 	case errors.As(err, &notSent):
 		return failUnsent(target, notSent.Err)
 	}
-	return &Failure{
+	return failUnanswered(target, err)
+}
+
+// failUnanswered explains that a request may have left and no answer has come.
+func failUnanswered(target string, err error) *Failure {
+	f := &Failure{
 		Cause:    NoAnswer,
 		Sentence: fmt.Sprintf("redis %s gave no answer: %s", target, reason(err)),
 		Hint:     "it is not known whether it was done; settle before doing anything else to this control",
 		Retry:    time.Second,
 		err:      err,
 	}
+	if errors.Is(err, context.Canceled) {
+		f.Sentence = fmt.Sprintf("it was interrupted before redis %s had answered", target)
+	}
+	return f
 }
 
 // failAnswer explains an error that a server has answered with. One that is none
@@ -171,6 +181,9 @@ func (r refusal) matches(text string) bool {
 }
 
 func failUnsent(target string, err error) *Failure {
+	if errors.Is(err, context.Canceled) {
+		return &Failure{Cause: Interrupted, Sentence: fmt.Sprintf("it was interrupted before anything was sent to redis %s", target), err: err}
+	}
 	f := &Failure{
 		Cause:    Unreachable,
 		Sentence: fmt.Sprintf("redis %s cannot be reached, nothing was sent: %s", target, reason(err)),
@@ -203,8 +216,6 @@ func failUnsent(target string, err error) *Failure {
 func reason(err error) string {
 	var netErr net.Error
 	switch {
-	case errors.Is(err, context.Canceled):
-		return "it was interrupted"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.As(err, &netErr) && netErr.Timeout():
 		return "the time for it is over"

@@ -70,7 +70,7 @@ func outcomeOf(err error) Outcome {
 	switch f.Cause {
 	case NoAnswer, NotKnown:
 		o.Result = Unknown
-	case Unreachable, NotRedis:
+	case Unreachable, Interrupted, NotRedis:
 		o.Result = NotSent
 	}
 	return o

@@ -56,9 +56,27 @@ func TestCancelLeavesAHangingWriteAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(100*time.Millisecond, cancel)
 		began := time.Now()
-		wantOutcome(t, s.Apply(ctx, someLease, somePlan, stamp), Unknown, NoAnswer)
+		o := wantOutcome(t, s.Apply(ctx, someLease, somePlan, stamp), Unknown, NoAnswer)
 		if took := time.Since(began); took != 100*time.Millisecond {
 			t.Errorf("it took %v", took)
+		}
+		if o.Sentence != "it was interrupted before redis a:1 had answered" {
+			t.Errorf("sentence %q", o.Sentence)
+		}
+		_ = s.Close()
+	})
+}
+
+// TestCancelIsNoOutage: whoever calls a write off is not told that Redis is away.
+func TestCancelIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &node{t: t, answer: only("ping", "")}
+		s := openStore(t, "redis://a:1", network{"a:1": n}.dial, time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		o := wantOutcome(t, s.Apply(ctx, someLease, somePlan, stamp), NotSent, Interrupted)
+		if o.Sentence != "it was interrupted before anything was sent to redis a:1" || o.Hint != "" {
+			t.Errorf("sentence %q, hint %q", o.Sentence, o.Hint)
 		}
 		_ = s.Close()
 	})

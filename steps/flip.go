@@ -15,6 +15,9 @@ import (
 func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 	c := m.c.Doc.Control(v.Target.Control)
 	read, err := m.readAll(ctx)
+	if left := ctx.Err(); left != nil {
+		return left
+	}
 	if err != nil {
 		return m.write(KindSettled, &Settled{Target: v.Target, Result: ResultUnreached, Sentence: err.Error(),
 			Plan: actions.Plan{Run: m.state.Begun.Run, Step: v.Target.Step, Control: c.Name}, ServerAt: m.serverNow()}, false)

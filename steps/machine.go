@@ -319,8 +319,11 @@ func (s *State) raised() []string {
 
 // Step decides the next move and performs it. On Wait the driver sleeps; on Stop it
 // leaves, and the command has been given back. An error means that the walk cannot go on
-// in this process.
+// in this process. Once ctx has ended nothing new is begun.
 func (m *Machine) Step(ctx context.Context) (Move, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := m.renew(ctx); err != nil {
 		return nil, err
 	}

@@ -241,6 +241,9 @@ func (t *transcript) settledText(b *steps.Settled) string {
 	case steps.ResultRefused:
 		return fmt.Sprintf("refused: %s was not flipped%s%s", control, also(" to ", b.After), reason)
 	case steps.ResultUnreached:
+		if b.Cause == string(actions.Interrupted) {
+			return fmt.Sprintf("not flipped: %s%s%s", control, also(" to ", b.After), reason)
+		}
 		return fmt.Sprintf("not flipped yet: %s%s%s; it is tried again", control, also(" to ", b.After), reason)
 	}
 	return fmt.Sprintf("unknown whether %s was flipped to %s%s", control, b.After, reason)

@@ -37,3 +37,13 @@ func TestTriesAreSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// A flip that the walk itself has called off is neither an outage nor tried again.
+func TestInterruptedFlipIsSaidAsSuch(t *testing.T) {
+	body := &steps.Settled{Plan: actions.Plan{Control: "prewarm.rate"}, After: "0", Result: steps.ResultUnreached, Cause: string(actions.Interrupted),
+		Sentence: "it was interrupted before anything was sent to redis a:1"}
+	want := "not flipped: prewarm.rate to 0: it was interrupted before anything was sent to redis a:1"
+	if got := newTranscript(nil).settledText(body); got != want {
+		t.Errorf("said %q", got)
+	}
+}
