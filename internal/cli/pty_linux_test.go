@@ -275,6 +275,28 @@ func TestTerminalThatGoesAway(t *testing.T) {
 	s.verifies()
 }
 
+// TestClosedTerminalIdlesTheLoad: the kernel, the shell and the multiplexer of a closed
+// terminal hang up one after the other, and what adds load is idled all the same.
+// https://github.com/irontec/sngrep/issues/424
+func TestClosedTerminalIdlesTheLoad(t *testing.T) {
+	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.sees("approval: allow-prewarm: ")
+	s.types("approve\n")
+	s.sees("flipped prewarm.rate to 3200 attempts/s, from 0 attempts/s (absent)")
+	for range 3 {
+		_ = s.cmd.Process.Signal(syscall.SIGHUP) // it may have ended
+	}
+	_ = s.master.Close()
+	if code := s.ends(); code != exitInterrupted && code != exitHeld {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+	s.verifies()
+	out, err := exec.Command("rewarm", "audit", "show", "last", "--state-dir", s.state).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "flipped prewarm.rate to 0 attempts/s, from 3200 attempts/s") {
+		t.Errorf("prewarm was left on: %v\n%s", err, out)
+	}
+}
+
 // TestCtrlDIsNoEnd: one end of file typed at a terminal does not deafen a walk.
 func TestCtrlDIsNoEnd(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "20")

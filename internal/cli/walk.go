@@ -291,7 +291,7 @@ func openError(err error, folder runFolder) error {
 // leave is how long a second signal waits for what is under way.
 const leave = 2 * time.Second
 
-// drive walks until an end or until a second signal. Then an intent that is under way
+// drive walks until an end, or until somebody asks twice to stop. Then an intent that is under way
 // stays open in the log, and resuming settles it.
 func (w *walk) drive(ctx context.Context, person person) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -311,16 +311,29 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		resume: w.p.command("resume", w.folder.run), answers: w.hearOrders()}
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
-	stopped, err := awaitStop(done, signals, keys)
-	if stopped == "" {
-		return err
-	}
-	sayWarning(w.p.err, stopped+": the walk stops when nothing adds load any more; once more to leave at once")
-	w.mail.post(interruption{stopped})
-	if stopped, err = awaitStop(done, signals, keys); stopped == "" {
+	if left, err := w.untilLeft(done, signals, keys); !left {
 		return err
 	}
 	return w.leaveNow(cancel, done)
+}
+
+// untilLeft waits for the walk's end. The first who asks for it lets the walk stop; left
+// says that somebody does not wait for that.
+func (w *walk) untilLeft(done <-chan error, signals, keys <-chan string) (left bool, err error) {
+	var asked stopsAsked
+	for {
+		stop, err := awaitStop(done, signals, keys)
+		if stop == "" {
+			return false, err
+		}
+		switch asked.take(stop, w.p.clock.Now()) {
+		case stopFirst:
+			sayWarning(w.p.err, stop+": the walk stops when nothing adds load any more; "+onceMore(stop)+" to leave at once")
+			w.mail.post(interruption{stop})
+		case stopNow:
+			return true, nil
+		}
+	}
 }
 
 // outcome is how a person learns what became of what was under way.
