@@ -34,7 +34,7 @@ func (p *program) newScreen(in *terminal, now func() time.Time, watching bool) *
 		In: in.file, Out: p.screenFile(),
 		Now: now, Hand: p.clock.Now,
 		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
-		Typed:     func(t tui.Typed) { s.post(typedLine{text: t.Text, number: t.Number, burst: t.Burst}) },
+		Typed:     func(t tui.Typed) { s.post(lineOf(t)) },
 		Interrupt: s.interrupt,
 		Watching:  watching,
 		Words:     spokenHelp(),
@@ -42,6 +42,14 @@ func (p *program) newScreen(in *terminal, now func() time.Time, watching bool) *
 		ASCII:     !unicodeLocale(p.where.getenv),
 	})
 	return s
+}
+
+func lineOf(t tui.Typed) typedLine {
+	line := typedLine{text: t.Text, number: t.Number}
+	if t.Burst {
+		line.burst = tooFast
+	}
+	return line
 }
 
 // interrupt never blocks: who has asked twice need not ask again.

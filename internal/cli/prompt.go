@@ -74,8 +74,8 @@ func (d *driver) typed(line typedLine) error {
 		return nil
 	case !ok:
 		return d.reply(line)
-	case line.burst && !isBrake(order.Kind):
-		return d.notNow("several lines came at once")
+	case line.burst != "" && !isBrake(order.Kind):
+		return d.notNow(line.burst)
 	case order.Kind == steps.OrderAnswer:
 		return d.answer(line, order.Text)
 	}
@@ -128,10 +128,10 @@ func (d *driver) approve(line typedLine) error {
 // notAnAnswer says why a line does not count as an answer, "" when it does.
 func (d *driver) notAnAnswer(line typedLine) string {
 	switch {
-	case line.burst:
-		return "several lines came at once"
+	case line.burst != "":
+		return line.burst
 	case line.number <= d.asked.after:
-		return "it was typed before the question appeared"
+		return "it was begun before the question appeared"
 	}
 	return ""
 }

@@ -23,8 +23,14 @@ type terminal struct {
 type typedLine struct {
 	text   string
 	number uint64 // counts lines from 1
-	burst  bool   // it came together with other lines, as a paste does
+	burst  string // why no hand has typed it in answer to anything, "" when one may have
 }
+
+// how a line comes in that no hand has typed.
+const (
+	severalLines = "several lines came at once"
+	tooFast      = "it was pasted, or came faster than a hand types"
+)
 
 // burstGap is how close lines must follow each other to be one burst. No person
 // types a line in it.
@@ -83,8 +89,12 @@ func (t *terminal) lines(rest []byte) ([]string, []byte, error) {
 
 func (t *terminal) post(lines []string, post func(mail)) {
 	first := t.read.Load() - uint64(len(lines))
+	burst := ""
+	if len(lines) > 1 {
+		burst = severalLines
+	}
 	for i, line := range lines {
-		post(typedLine{text: line, number: first + uint64(i) + 1, burst: len(lines) > 1})
+		post(typedLine{text: line, number: first + uint64(i) + 1, burst: burst})
 	}
 }
 
