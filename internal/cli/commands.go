@@ -45,12 +45,16 @@ const (
 	wordStatus  = "status"
 )
 
+// surely follows the word of an order that must not be taken for an answer.
+const surely = "!"
+
 // parseSpoken reads a typed line as an order. It is refused with what would be
-// right; a line whose first word is none of the words gives ok false.
+// right; a line whose first word is none of the words, with or without surely, gives ok false.
 func parseSpoken(line string, now time.Time) (order steps.Order, ok bool, err error) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
-	i := slices.IndexFunc(spokenWords, func(s spoken) bool { return s.word == strings.ToLower(word) })
+	word = strings.TrimSuffix(strings.ToLower(word), surely)
+	i := slices.IndexFunc(spokenWords, func(s spoken) bool { return s.word == word })
 	if i < 0 {
 		return steps.Order{}, false, nil
 	}
@@ -112,6 +116,7 @@ func spokenHelp() []string {
 		rows = append(rows, row(s.word+" "+s.form, s.means))
 	}
 	return append(rows,
+		row("WORD"+surely+" …", "that order, where the line could be an answer"),
 		row(wordStatus, "what is flipped and owed, what blocks, what it costs"),
 		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
 }

@@ -34,6 +34,7 @@
 // A walk listens to a person only when standard input is a terminal. Lines that
 // were typed before a question appeared, and lines that came in one burst, never
 // approve anything: `yes | rewarm run` approves nothing. A question ends with the words
-// that count, and a word that does not is answered with them (question.go). Lines break at
+// that count, and a word that does not is answered with them (question.go). While a question
+// takes any text, a line that may be its answer or an order is asked back (prompt.go). Lines break at
 // the terminal's width between words (wrap.go); in a file a line stays one line.
 package cli

@@ -27,7 +27,7 @@ type scripted struct {
 }
 
 func newScripted(t *testing.T, moves ...steps.Move) *scripted {
-	doc := &runbook.Document{Name: "book"}
+	doc := &runbook.Document{Name: "book", Probes: []runbook.Probe{{Name: "queue-age"}}}
 	doc.Stages[0] = runbook.StagePlan{Stage: runbook.DeclareMode, Steps: []runbook.Step{
 		{Name: "declare", Confirm: &runbook.Confirm{Ask: "Which?", Modes: true, After: 20 * time.Second, Else: "undeclared"}},
 		{Name: "reason", Confirm: &runbook.Confirm{Ask: "Why?"}},
@@ -150,6 +150,25 @@ func TestTypedLines(t *testing.T) {
 		{"help has the approvals", approval, typedLine{text: "help"}, "", "  approve DIGEST         the same by its digest"},
 		{"an answer", confirm, typedLine{text: "we lost a cell", number: 11}, "answer reason  we lost a cell", ""},
 		{"an answer by its word", confirm, typedLine{text: "answer abort was typed", number: 11}, "answer reason  abort was typed", ""},
+		{"an answer like an abort", confirm, typedLine{text: "Abort was discussed with Anna, no", number: 11}, "",
+			`not taken: it may be the answer or an order; type "answer abort …" for the answer, "abort! …" for the order`},
+		{"one that was pasted", confirm, typedLine{text: "abort was discussed", number: 11, burst: tooFast}, "", "not taken: it may be"},
+		{"like a release", confirm, typedLine{text: "release was done by hand", number: 11}, "", `"release! …" for the order`},
+		{"like a skip", confirm, typedLine{text: "skip this, nothing was done", number: 11}, "", `"skip! …" for the order`},
+		{"like a take", confirm, typedLine{text: "take it easy", number: 11}, "", `"take! …" for the order`},
+		{"like a handover", confirm, typedLine{text: "handover to Anna was done", number: 11}, "", `"handover! …" for the order`},
+		{"like an approval", confirm, typedLine{text: "approve was said by Anna", number: 11}, "", `"answer approve …"`},
+		{"a brake alone while text is asked", confirm, typedLine{text: "abort", number: 11}, "abort   ", ""},
+		{"a brake for certain", confirm, typedLine{text: "abort! it gets worse", number: 11}, "abort   it gets worse", ""},
+		{"an exclamation", confirm, typedLine{text: "hold!", number: 11}, "hold   ", ""},
+		{"a brake from before the question", confirm, typedLine{text: "hold the line", number: 10}, "hold   the line", ""},
+		{"a skip of a step", confirm, typedLine{text: "skip reason not known", number: 11}, "skip reason  not known", ""},
+		{"like a reading", confirm, typedLine{text: "reading the graphs showed nothing", number: 11}, "", `"reading! …" for the order`},
+		{"a reading of a probe", confirm, typedLine{text: "reading queue-age 400ms until 10m from grafana", number: 11}, "reading queue-age  400ms until 10m from grafana", ""},
+		{"a handover with a time", confirm, typedLine{text: "handover ben 8h shift ends", number: 11}, "handover   shift ends", ""},
+		{"a remark while text is asked", confirm, typedLine{text: "note ben knows", number: 11}, "note   ben knows", ""},
+		{"a brake while modes are asked", modes, typedLine{text: "abort it gets worse", number: 11}, "abort   it gets worse", ""},
+		{"a brake while an approval is asked", approval, typedLine{text: "abort it gets worse", number: 11}, "abort   it gets worse", ""},
 		{"an answer typed ahead", confirm, typedLine{text: "we lost a cell", number: 10}, "", "before the question appeared"},
 		{"an answer to nothing", steps.Question{}, typedLine{text: "answer 42"}, "", "nothing is asked that takes an answer"},
 		{"modes by number", modes, typedLine{text: "2, 1 2", number: 11}, "answer declare  cell-loss, synchronized-expiry", ""},

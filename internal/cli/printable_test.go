@@ -76,6 +76,7 @@ func TestRedact(t *testing.T) {
 func FuzzParseSpoken(f *testing.F) {
 	for _, s := range spokenWords {
 		f.Add(s.word + " " + s.form)
+		f.Add(s.word + surely)
 	}
 	f.Add("approve")
 	f.Fuzz(func(t *testing.T, line string) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -69,6 +70,8 @@ func (d *driver) typed(line typedLine) error {
 	}
 	order, ok, err := parseSpoken(line.text, d.clock.Now())
 	switch {
+	case ok && d.mayBeAnswer(line, order, err):
+		return d.notTaken(line)
 	case err != nil:
 		d.tell("refused: " + err.Error())
 		return nil
@@ -117,6 +120,9 @@ func (d *driver) approve(line typedLine) error {
 	}
 	if !ok {
 		d.notOnOffer(line.text)
+		if d.takesText() {
+			d.tellHint(`an answer that begins with this word is typed as "answer ` + wordApprove + ` …"`)
+		}
 		return nil
 	}
 	if reason := d.notAnAnswer(line); reason != "" {
@@ -138,6 +144,40 @@ func (d *driver) notAnAnswer(line typedLine) string {
 
 func (d *driver) notNow(reason string) error {
 	d.tell("that does not count: " + reason)
+	d.showQuestion(false)
+	return nil
+}
+
+// mayBeAnswer reports whether a line that begins with the word of an order may be meant to
+// answer a question that takes any text. The word alone is the order, and so is one that
+// names a step, a control or a probe of the runbook; a remark does no harm.
+func (d *driver) mayBeAnswer(line typedLine, order steps.Order, refused error) bool {
+	word, rest, _ := strings.Cut(line.text, " ")
+	if !d.takesText() || line.number <= d.asked.after || rest == "" || strings.HasSuffix(word, surely) {
+		return false
+	}
+	switch order.Kind {
+	case steps.OrderAnswer, steps.OrderNote:
+		return false
+	case steps.OrderHandover:
+		return refused != nil
+	}
+	return !declares(d.doc(), order.Step)
+}
+
+// declares reports whether a runbook has a step, a control or a probe of that name.
+func declares(doc *runbook.Document, name string) bool {
+	return doc.Step(name) != nil || doc.Control(name) != nil || doc.Probe(name) != nil
+}
+
+// takesText reports whether a question is shown that any text answers.
+func (d *driver) takesText() bool { return d.asked.question.Asks != "" && !d.asked.question.Modes }
+
+// notTaken asks back what a line was meant to be.
+func (d *driver) notTaken(line typedLine) error {
+	word, _, _ := strings.Cut(strings.ToLower(line.text), " ")
+	d.tell(fmt.Sprintf("not taken: it may be the answer or an order; type %q for the answer, %q for the order",
+		"answer "+word+" …", word+surely+" …"))
 	d.showQuestion(false)
 	return nil
 }
