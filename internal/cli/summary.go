@@ -58,7 +58,7 @@ func (w *walk) signedBy() string {
 // nextCommands are what a person would run now, spelled so that they can be pasted.
 func (w *walk) nextCommands() []string {
 	p, run := w.p, w.folder.run
-	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep"}
+	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep", p.command("evidence export", run)}
 	if !w.on.lab && w.machine.State().Ending == "" {
 		next = append([]string{p.command("resume", run)}, next...)
 	}
