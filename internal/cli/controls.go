@@ -165,6 +165,7 @@ type surveyShown struct {
 	Now       time.Time       `json:"now"` // by the clock of redis, as all times here
 	Commander *commanderShown `json:"commander"`
 	Controls  []controlShown  `json:"controls"`
+	unknown   bool            // redis holds no control of it, and nobody commands it
 	ExpiresMS int64           `json:"expires_ms,omitempty"` // when redis will forget all controls, which is to be never
 }
 
@@ -200,7 +201,7 @@ type controlShown struct {
 }
 
 func surveyOf(service string, survey actions.Survey, doc *runbook.Document) surveyShown {
-	s := surveyShown{Service: service, Now: survey.Now.UTC(), Controls: []controlShown{}, ExpiresMS: survey.Expires.Milliseconds()}
+	s := surveyShown{Service: service, Now: survey.Now.UTC(), Controls: []controlShown{}, unknown: survey.Commander == nil && len(survey.Controls) == 0, ExpiresMS: survey.Expires.Milliseconds()}
 	if c := survey.Commander; c != nil {
 		s.Commander = &commanderShown{Run: c.Run, Actor: c.Actor, Host: c.Host, Since: c.Since.UTC(), Until: c.Until.UTC(), Lapsed: c.Lapsed()}
 	}
@@ -223,7 +224,7 @@ func surveyOf(service string, survey actions.Survey, doc *runbook.Document) surv
 
 func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) controlShown {
 	shown := controlShown{Control: c.Control, Raw: c.Raw, Value: rawShown(declared, c.Raw), Away: c.Away(),
-		Since: utc(c.Since()), ReviewAt: utc(c.ReviewAt()), Overdue: c.Overdue(now), Lapsed: c.Lapsed}
+		Since: utc(c.Since()), ReviewAt: utc(c.ReviewAt()), Overdue: c.Overdue(now), Lapsed: c.Lapsed && !asLapsed(c, declared)}
 	if declared != nil {
 		shown.Steady = declared.Format(declared.Steady)
 	}
@@ -245,6 +246,17 @@ func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) 
 		shown.Wrote = m.After
 	}
 	return shown
+}
+
+// asLapsed reports whether a control holds what its readers obey once it has lapsed, so that
+// nothing has ended: a run renews only what is above that. Without a runbook the steady value
+// stands in for the dead man's.
+func asLapsed(c actions.Surveyed, declared *runbook.Control) bool {
+	if declared == nil || declared.DeadMan == nil {
+		return !c.Away()
+	}
+	value, err := actions.Decode(declared, *c.Raw)
+	return err == nil && value.Equal(*declared.DeadMan)
 }
 
 // rawShown is a raw value for people: in the control's unit where that is known.

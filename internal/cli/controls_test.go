@@ -3,9 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/runbook"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -35,4 +40,28 @@ func scriptRedis(ts *testscript.TestScript, neg bool, args []string) {
 	answer, err := client.Do(context.Background(), words...).Result()
 	ts.Check(err)
 	fmt.Fprintln(ts.Stdout(), answer)
+}
+
+// TestIdleControlHasNotLapsed: a run renews only what adds load, so the dead man's time of a
+// control that holds the dead man's value runs out while its run lives. Nothing ends by that.
+func TestIdleControlHasNotLapsed(t *testing.T) {
+	declared := &runbook.Control{Name: "prewarm.bucket", Kind: runbook.Choice, Choices: []string{"none", "top-1"},
+		Steady: runbook.Value{Kind: runbook.Choice, Text: "none"}, DeadMan: &runbook.Value{Kind: runbook.Choice, Text: "none"}}
+	none, top := "none", "top-1"
+	for _, test := range []struct {
+		raw    *string
+		doc    *runbook.Control
+		lapsed bool
+	}{
+		{&none, declared, false},
+		{&top, declared, true},
+		{&none, nil, false},
+		{&top, nil, true},
+	} {
+		c := actions.Surveyed{Control: declared.Name, Raw: test.raw, Lapsed: true, Meta: &actions.Meta{After: test.raw, Steady: &none}}
+		shown := shownControl(c, test.doc, time.Now())
+		if said := strings.Contains(shown.text(time.Now()), "LAPSED"); shown.Lapsed != test.lapsed || said != test.lapsed {
+			t.Errorf("%s, declared %t: lapsed %t, said %t", *test.raw, test.doc != nil, shown.Lapsed, said)
+		}
+	}
 }

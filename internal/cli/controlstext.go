@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rewarm/rewarm/actions/controls"
 )
 
 // rows lists the controls for people; only those that somebody should look at when brief.
@@ -20,6 +22,8 @@ func (s surveyShown) rows(brief bool) []string {
 		}
 	}
 	switch {
+	case s.unknown:
+		rows = append(rows, "if its name is another, those that redis holds are listed by", "  redis-cli --scan --pattern '"+controls.Keys("*").Controls+"'")
 	case listed == 0 && brief:
 		return append(rows, "every control that was flipped is at its steady value")
 	case listed == 0:
@@ -37,6 +41,9 @@ func (s surveyShown) rows(brief bool) []string {
 
 func (s surveyShown) commandedBy() string {
 	c := s.Commander
+	if s.unknown {
+		return "redis holds no control of it, and nobody commands it"
+	}
 	if c == nil {
 		return "nobody commands it"
 	}
