@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// particular is what differs from run to run: run ids, digests, hashes, hosts, places;
+// particular is what differs from run to run: the day, run ids, digests, hashes, hosts, places;
 // and measured fractions, which differ between processor architectures.
-var particular = regexp.MustCompile(`\b[0-9]+\.[0-9]{2,}\b|[0-9]{8}T[0-9]{6}Z-[a-z-]+-[0-9a-f]{4}|\b[0-9a-f]{8,12}\b|rewarm-[a-z0-9-]+$|\S*/runs/`)
+var particular = regexp.MustCompile(`^[0-9-]{10} UTC$|\b[0-9]+\.[0-9]{2,}\b|[0-9]{8}T[0-9]{6}Z-[a-z-]+-[0-9a-f]{4}|\b[0-9a-f]{8,12}\b|rewarm-[a-z0-9-]+$|\S*/runs/`)
 
 var stateDir = regexp.MustCompile(` --state-dir \S+`)
 
