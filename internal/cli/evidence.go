@@ -67,15 +67,38 @@ func (p *program) evidenceExport(ctx context.Context, name, out string) error {
 
 // bundle makes the evidence of a run from its folder.
 func (p *program) bundle(folder runFolder) ([]byte, error) {
-	key, err := p.publicKey()
+	public, err := p.publicKey()
 	if err != nil {
 		return nil, err
 	}
-	material, err := evidence.Read(folder.run, p.segments(folder), key)
+	signer := p.exporter()
+	if signer != nil {
+		public = []byte(signer.Public + "\n")
+	}
+	material, err := evidence.Read(folder.run, p.segments(folder), public)
 	if err != nil {
 		return nil, err
 	}
-	return evidence.Build(material, thisBuild().Version)
+	if signer == nil {
+		return evidence.Build(material, thisBuild().Version, nil)
+	}
+	return evidence.Build(material, thisBuild().Version, signer.Signer)
+}
+
+// exporter is this state directory's key, nil when it has none: an export makes no key.
+func (p *program) exporter() *audit.Key {
+	keys, err := p.keysHome()
+	if err != nil {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(keys, "head.key")); err != nil {
+		return nil
+	}
+	key, err := audit.OpenKey(keys, keyName(p.where.host))
+	if err != nil {
+		sayWarning(p.err, "the manifest is not signed: "+err.Error())
+	}
+	return key
 }
 
 // publicKey is the text of this state directory's public key, nil when it has none.
@@ -97,13 +120,15 @@ func (p *program) evidenceVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Check a file of evidence by itself, offline",
-		Long: `Checks the zip, every hash, the chain, the signed head, that the runbook is the one of the log,
-and that figures, timeline and reports follow from the records.
+		Long: `Checks the zip, every hash, the signature of the manifest, the chain, the signed head, that the
+runbook is the one of the log, and that figures, timeline and reports follow from the records.
 
-A bundle carries the key that its head is signed with, so by itself it proves that nothing
-was changed after it was made, not who made it: whoever had the key could have written the
-whole log anew. --key checks the signature against a key that you have from elsewhere, --head
-the log against a position that was read out, published or mirrored during the incident.`,
+The captures follow from nothing: they are the word of whoever exported, and only the signature of
+the manifest keeps others from changing them. A bundle carries its own key, so by itself it proves
+that its parts agree, not who made it: another key can sign another log. --key checks the signatures
+against a key that you have from elsewhere, --head the log against a position that was read out,
+published or mirrored during the incident. The first line names what nothing but a signature
+stands for, or nothing at all.`,
 		Args: exactly(1, "evidence verify FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return p.evidenceVerify(args[0], head, keys) },
 	}
@@ -158,7 +183,7 @@ func (p *program) showEvidence(v evidence.Verified) error {
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(v)
 	}
-	fmt.Fprintf(p.out, "run %s verifies: %d files, head %s\n", oneLine(v.Run), v.Files, v.Head)
+	fmt.Fprintln(p.out, oneLine(v.Summary()))
 	for _, sentence := range v.Sentences {
 		fmt.Fprintln(p.out, oneLine(sentence))
 	}

@@ -9,7 +9,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/rewarm/rewarm/steps"
 )
@@ -30,7 +33,7 @@ const (
 	timelineCSV  = "timeline.csv"
 )
 
-// Manifest names every other file of a bundle with its SHA-256.
+// Manifest names every other file of a bundle but its own signature, with its SHA-256.
 type Manifest struct {
 	Format  string         `json:"format"`
 	Run     string         `json:"run"`
@@ -48,8 +51,9 @@ type ManifestFile struct {
 // zipEpoch is the time of every entry of a bundle: the first that a zip can hold.
 var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Build makes a bundle. It depends on the material and the version alone.
-func Build(m Material, version string) ([]byte, error) {
+// Build makes a bundle. It depends on the material, the version and the key alone. With a signer the
+// manifest is signed; nil is for a machine without a key.
+func Build(m Material, version string, signer note.Signer) ([]byte, error) {
 	files, err := m.files()
 	if err != nil {
 		return nil, err
@@ -59,10 +63,15 @@ func Build(m Material, version string) ([]byte, error) {
 		return nil, err
 	}
 	files[manifestFile] = manifest
+	if signer != nil {
+		if files[signatureFile], err = signManifest(m.Run, manifest, signer); err != nil {
+			return nil, err
+		}
+	}
 	return pack(files)
 }
 
-// files gives everything in a bundle but its manifest.
+// files gives everything in a bundle but its manifest and the signature of that.
 func (m Material) files() (map[string][]byte, error) {
 	figures, err := FiguresOf(m.Segments)
 	if err != nil {
@@ -145,43 +154,45 @@ func pack(files map[string][]byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// mostBytes bounds what one file of a bundle may take when it is read.
+// mostBytes bounds what all files of a bundle together may take when it is read.
 const mostBytes = 1 << 30
 
-// unpack reads a zip that pack has written, and only such a one: every byte of it must be what pack
-// writes for its files.
-func unpack(bundle []byte) (map[string][]byte, error) {
+// unpack reads the files of a zip. exact is false when the zip is not byte for byte what pack writes for
+// them: it was packed by something else, or has bytes besides its files.
+func unpack(bundle []byte) (files map[string][]byte, exact bool, err error) {
 	r, err := zip.NewReader(bytes.NewReader(bundle), int64(len(bundle)))
 	if err != nil {
-		return nil, fmt.Errorf("this is no bundle: %w", err)
+		return nil, false, fmt.Errorf("this is no bundle: %w", err)
 	}
-	files := map[string][]byte{}
+	files = map[string][]byte{}
+	room := int64(mostBytes)
 	for _, entry := range r.File {
+		if strings.HasSuffix(entry.Name, "/") && entry.UncompressedSize64 == 0 {
+			continue // a folder, which other programs write down
+		}
 		if _, twice := files[entry.Name]; twice {
-			return nil, fmt.Errorf("%q is in the bundle twice", entry.Name)
+			return nil, false, fmt.Errorf("%q is in the bundle twice", entry.Name)
 		}
-		if files[entry.Name], err = readEntry(entry); err != nil {
-			return nil, fmt.Errorf("%q: %w", entry.Name, err)
+		text, err := readEntry(entry, room)
+		if err != nil {
+			return nil, false, fmt.Errorf("%q: %w", entry.Name, err)
 		}
+		files[entry.Name] = text
+		room -= int64(len(text))
 	}
 	again, err := pack(files)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(again, bundle) {
-		return files, fmt.Errorf("the zip is not as rewarm writes it: bytes between or around its files were changed")
-	}
-	return files, nil
+	return files, bytes.Equal(again, bundle), err
 }
 
-func readEntry(entry *zip.File) ([]byte, error) {
-	if entry.Method != zip.Store || entry.UncompressedSize64 > mostBytes {
-		return nil, fmt.Errorf("it is not stored as rewarm stores files")
-	}
+func readEntry(entry *zip.File, room int64) ([]byte, error) {
 	from, err := entry.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	return io.ReadAll(io.LimitReader(from, mostBytes))
+	text, err := io.ReadAll(io.LimitReader(from, room+1))
+	if err == nil && int64(len(text)) > room {
+		err = fmt.Errorf("the bundle holds more than %d bytes", mostBytes)
+	}
+	return text, err
 }

@@ -6,12 +6,13 @@
 //	                          └─ Figures ──▶ report.md, report.html
 //	bundle.zip ──Verify──▶ what holds, and what cannot be known
 //
-// Build is a pure function of the material and the version: the same folder gives the same bytes in
+// Build is a pure function of the material, the version and the key: the same folder gives the same bytes in
 // any time zone, under any umask and for any user. Whatever can vanish, the ranges that Prometheus
 // keeps and the controls in Redis, is captured once into the run's folder, at the end of the run or at the
 // first export; what could not be had is captured as missing, with the reason.
 //
 // The figures follow from the records alone, so Verify works them out again. Captures only add to the
-// plots. A bundle proves what its chain and signed head prove, and no more: who holds the key and the
-// log can write both anew, and only a head that was kept elsewhere tells.
+// plots and follow from nothing: for them stands the signature of the manifest, by the key of the machine
+// that exported, and [Verified.Claims] names them. A bundle proves what its chain and its signatures prove, and
+// no more: who holds the key and the log can write all anew, and only a head that was kept elsewhere tells.
 package evidence

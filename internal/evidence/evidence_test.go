@@ -12,9 +12,10 @@ import (
 	"github.com/rewarm/rewarm/audit"
 )
 
+// built is an unsigned bundle.
 func built(t testing.TB, m Material) []byte {
 	t.Helper()
-	bundle, err := Build(m, "v1")
+	bundle, err := Build(m, "v1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +43,19 @@ func TestBundleIsAPureFunction(t *testing.T) {
 	}
 }
 
-// TestEveryByteCounts changes every byte of a bundle in turn.
+// TestEveryByteCounts changes bytes all over a signed bundle in turn: every one of the signature and of what
+// follows it, every third of the rest.
 func TestEveryByteCounts(t *testing.T) {
-	m := smallRun(t, true)
-	bundle := built(t, m)
-	found := 0
+	m, key := signedRun(t, smallID, smallRecords(t, true))
+	bundle, err := Build(m, "v1", key.Signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, signature := 0, bytes.Index(bundle, []byte(signatureFile))
 	for i := range bundle {
+		if i%3 != 0 && (i < signature || i > signature+600) {
+			continue
+		}
 		changed := bytes.Clone(bundle)
 		changed[i] ^= 0x01
 		if _, err := Verify(changed, Check{Version: "v1"}); !IsBroken(err) {
@@ -62,7 +70,7 @@ func TestEveryByteCounts(t *testing.T) {
 func remade(t *testing.T, m Material, log []byte) error {
 	t.Helper()
 	m.Segments = [][]byte{log}
-	bundle, err := Build(m, "v1")
+	bundle, err := Build(m, "v1", nil)
 	if err != nil {
 		return &Broken{Why: err.Error()} // not even a report can be made of it
 	}
@@ -110,7 +118,7 @@ func TestLinesAreMissed(t *testing.T) {
 func TestWhatIsFoundIsNamed(t *testing.T) {
 	m := smallRun(t, true)
 	other := smallRun(t, true) // the same run with a key of its own
-	files, err := unpack(built(t, m))
+	files, _, err := unpack(built(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +151,8 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 		{"report", with(reportHTML, more), Check{}, "report.html: it does not follow from the records"},
 		{"runbook", with(runbookFile, more), Check{}, "runbook.yaml: it is not the runbook that the run began with"},
 		{"stranger", with("notes.txt", more), Check{}, "notes.txt: no bundle has such a file"},
-		{"signature", with(headFile, func([]byte) []byte { return other.Head }), Check{}, "head: it is not signed by rewarm-desk"},
-		{"key", built(t, m), Check{Keys: []note.Verifier{keyOf(t, other.Key)}}, "head: it is not signed by rewarm-desk"},
+		{"signature", with(headFile, func([]byte) []byte { return other.Head }), Check{}, "head: it is signed by " + idOf(t, other) + ", not by " + idOf(t, m)},
+		{"key", built(t, m), Check{Keys: []note.Verifier{keyOf(t, other.Key)}}, "head: it is signed by " + idOf(t, m) + ", not by " + idOf(t, other)},
 		{"torn tail", with(segmentName(1), func(text []byte) []byte { return text[:len(text)-9] }), Check{}, "the log: "},
 		{"head", built(t, m), Check{Head: &audit.Head{Seq: 99}}, "the log: "},
 	} {
@@ -158,6 +166,11 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 	if err != nil || !v.Pinned {
 		t.Errorf("the right key: %+v, %v", v, err)
 	}
+}
+
+func idOf(t *testing.T, m Material) string {
+	key := keyOf(t, m.Key)
+	return keyID(key.Name(), key.KeyHash())
 }
 
 func keyOf(t *testing.T, text []byte) note.Verifier {
@@ -188,7 +201,7 @@ func TestALogWithoutAHeadSaysSo(t *testing.T) {
 // TestTextFromOutsideIsHarmless: in every format of a bundle.
 // https://github.com/allinurl/goaccess/issues/58
 func TestTextFromOutsideIsHarmless(t *testing.T) {
-	files, err := unpack(built(t, smallRun(t, true)))
+	files, _, err := unpack(built(t, smallRun(t, true)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +238,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Captures[rangesFile] = gone
-	files, err := unpack(built(t, m))
+	files, _, err := unpack(built(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,15 +29,24 @@ func (s *stopwatch) Deadline(ctx context.Context, _ time.Duration) (context.Cont
 // hostile is what may stand in a note, a label or an error page.
 const hostile = "</script><img src=x onerror=alert(1)> | =cmd() \x1b[31m `rm` \u202e [x](javascript:1)"
 
+const smallID = "20261129T100801Z-small-7f3a"
+
 // smallRun writes the log of a short run with a signed head, and gives its material.
 func smallRun(t testing.TB, end bool) Material {
 	t.Helper()
+	m, _ := signedRun(t, smallID, smallRecords(t, end))
+	return m
+}
+
+// signedRun writes records as a log with a signed head, and gives its material and the key.
+func signedRun(t testing.TB, run string, records []record) (Material, *audit.Key) {
+	t.Helper()
 	dir := t.TempDir()
-	log, err := audit.Create(filepath.Join(dir, "audit.jsonl"), &stopwatch{time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)}, audit.Options{Run: "20261129T100801Z-small-7f3a"})
+	log, err := audit.Create(filepath.Join(dir, "audit.jsonl"), &stopwatch{time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)}, audit.Options{Run: run})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range smallRecords(t, end) {
+	for _, r := range records {
 		if _, err := log.Commit("ana", r.kind, r.body); err != nil {
 			t.Fatal(err)
 		}
@@ -60,11 +69,11 @@ func smallRun(t testing.TB, end bool) Material {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Read("20261129T100801Z-small-7f3a", []string{log.Path()}, public)
+	m, err := Read(run, []string{log.Path()}, public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m, key
 }
 
 type record struct {
@@ -86,7 +95,7 @@ func smallRecords(t testing.TB, end bool) []record {
 	target := steps.Target{Step: "enforce-admission", Purpose: steps.PurposeFlip, Control: "origin.admission", To: value}
 	plan := actions.Plan{Run: "small", Step: target.Step, Control: target.Control, After: &value, Direction: runbook.Protecting, Unit: "attempts/s"}
 	list := []record{
-		{steps.KindBegun, &steps.Begun{Format: steps.FormatV1, Run: "20261129T100801Z-small-7f3a", Service: doc.Service, File: doc.File, Runbook: book, SHA256: doc.Sum(),
+		{steps.KindBegun, &steps.Begun{Format: steps.FormatV1, Run: smallID, Service: doc.Service, File: doc.File, Runbook: book, SHA256: doc.Sum(),
 			Prometheus: "http://prometheus:9090", Redis: "redis:6379", Approve: steps.Manual, Version: "v1", Host: "desk", PID: 7, User: "ana"}},
 		{steps.KindStage, &steps.StageBody{Stage: "protect-origin"}},
 		{steps.KindIntended, &steps.Intended{Target: target, Plan: plan, Digest: "d1", Fence: 1, Blind: true, Before: "unlimited (absent)", After: "3200 attempts/s"}},

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // Check says what a bundle is held against beside itself.
@@ -25,13 +26,27 @@ type Check struct {
 
 // Verified is what was found about a bundle that holds.
 type Verified struct {
-	Run       string   `json:"run"`
-	Version   string   `json:"version"` // that made it
-	Files     int      `json:"files"`
-	Head      string   `json:"head"`
-	SignedBy  string   `json:"signed_by,omitempty"`
-	Pinned    bool     `json:"pinned"` // the signature is by a key that was given
-	Sentences []string `json:"sentences"`
+	Run        string   `json:"run"`
+	Version    string   `json:"version"` // that made it
+	Files      int      `json:"files"`
+	Head       string   `json:"head"`
+	SignedBy   string   `json:"signed_by,omitempty"`          // the head: name and hash of the key
+	ManifestBy string   `json:"manifest_signed_by,omitempty"` // the same of who exported
+	Pinned     bool     `json:"pinned"`                       // the signatures are by keys that were given
+	Claims     []string `json:"claims"`                       // files that the log does not prove: whoever exported says so
+	Sentences  []string `json:"sentences"`
+}
+
+// Summary is one line: what was checked, and what nothing but its signature stands for.
+func (v Verified) Summary() string {
+	text := fmt.Sprintf("run %s verifies: %d files, head %s", v.Run, v.Files, v.Head)
+	switch {
+	case len(v.Claims) == 0:
+		return text + "; every file follows from the log"
+	case v.ManifestBy == "":
+		return text + "; NOT proved and NOT signed: " + strings.Join(v.Claims, ", ")
+	}
+	return text + "; the word of who exported, signed by " + v.ManifestBy + ": " + strings.Join(v.Claims, ", ")
 }
 
 // Broken is why a bundle does not hold.
@@ -51,11 +66,11 @@ func broken(file, format string, args ...any) error {
 	return &Broken{File: file, Why: fmt.Sprintf(format, args...)}
 }
 
-// Verify checks a bundle by itself, without a network: the zip, every hash, the chain, the signed head,
-// that the runbook is the one of the log, and that the figures, the timeline and the reports follow from
-// the records. The first thing that does not hold is the error.
+// Verify checks a bundle by itself, without a network: the zip, every hash, the signature of the manifest,
+// the chain, the signed head, that the runbook is the one of the log, and that the figures, the timeline and
+// the reports follow from the records. The first thing that does not hold is the error.
 func Verify(bundle []byte, check Check) (Verified, error) {
-	files, err := unpack(bundle)
+	files, exact, err := unpack(bundle)
 	if err != nil {
 		return Verified{}, &Broken{Why: err.Error()}
 	}
@@ -63,15 +78,62 @@ func Verify(bundle []byte, check Check) (Verified, error) {
 	if err != nil {
 		return Verified{}, err
 	}
-	v := Verified{Run: manifest.Run, Version: manifest.Version, Files: len(files)}
-	material, err := materialOf(manifest.Run, files)
+	v := Verified{Run: manifest.Run, Version: manifest.Version, Files: len(files), Claims: []string{}}
+	if err := v.checkContents(files, check); err != nil {
+		return v, err
+	}
+	if !exact {
+		return v, &Broken{Why: "packed anew: its contents verify and are unchanged, but the zip is not byte for byte as rewarm writes it"}
+	}
+	return v, nil
+}
+
+func (v *Verified) checkContents(files map[string][]byte, check Check) error {
+	material, err := materialOf(v.Run, files)
 	if err != nil {
-		return v, err
+		return err
 	}
-	if err := v.checkLog(material, check); err != nil {
-		return v, err
+	keys, err := v.keysFor(material, check.Keys)
+	if err != nil {
+		return err
 	}
-	return v, v.checkDerived(files, material, check.Version)
+	if err := v.checkSignature(files, keys); err != nil {
+		return err
+	}
+	if err := checkRun(material); err != nil {
+		return err
+	}
+	if err := v.checkLog(material, check.Head, keys); err != nil {
+		return err
+	}
+	return v.checkDerived(files, material, check.Version)
+}
+
+// keysFor gives the keys that were given, or else the one in the bundle.
+func (v *Verified) keysFor(m Material, pinned []note.Verifier) ([]note.Verifier, error) {
+	v.Pinned = len(pinned) > 0
+	if v.Pinned || m.Key == nil {
+		return pinned, nil
+	}
+	key, err := note.NewVerifier(strings.TrimSpace(string(m.Key)))
+	if err != nil {
+		return nil, broken(keyFile, "it is no key: %v", err)
+	}
+	return []note.Verifier{key}, nil
+}
+
+// checkRun finds the log of another run.
+func checkRun(m Material) error {
+	line, _, _ := bytes.Cut(m.Segments[0], []byte("\n"))
+	first, err := audit.ParseRecord(line)
+	if err != nil {
+		return nil // what is wrong with the log, its own check says better
+	}
+	body, err := steps.DecodeBody(first.Kind, first.Body)
+	if begun, ok := body.(*steps.Begun); err == nil && ok && begun.Run != m.Run {
+		return broken(segmentName(1), "it is the log of another run, %s: the bundle is of %s", begun.Run, m.Run)
+	}
+	return nil
 }
 
 // checkManifest holds every file against its hash. The order and the spelling of the manifest are
@@ -90,6 +152,7 @@ func checkManifest(files map[string][]byte) (Manifest, error) {
 	}
 	rest := maps.Clone(files)
 	delete(rest, manifestFile)
+	delete(rest, signatureFile)
 	for _, file := range m.Files {
 		if _, there := rest[file.Name]; !there {
 			return m, broken(file.Name, "the manifest names it and the bundle does not have it")
@@ -113,7 +176,7 @@ func checkManifest(files map[string][]byte) (Manifest, error) {
 // materialOf takes a bundle apart again. Files that no bundle has are refused.
 func materialOf(run string, files map[string][]byte) (Material, error) {
 	m := Material{Run: run, Head: files[headFile], Key: files[keyFile], Captures: map[string][]byte{}}
-	known := []string{manifestFile, headFile, keyFile, runbookFile, figuresFile, reportMD, reportHTML, timelineJSON, timelineCSV}
+	known := []string{manifestFile, signatureFile, headFile, keyFile, runbookFile, figuresFile, reportMD, reportHTML, timelineJSON, timelineCSV}
 	for name, text := range files {
 		switch capture := captureOf(name); {
 		case segmentNumber(name) > 0:
@@ -133,9 +196,9 @@ func materialOf(run string, files map[string][]byte) (Material, error) {
 }
 
 // checkLog checks the chain and the heads.
-func (v *Verified) checkLog(m Material, check Check) error {
+func (v *Verified) checkLog(m Material, kept *audit.Head, keys []note.Verifier) error {
 	options := audit.VerifyOptions{Run: m.Run}
-	signed, err := v.openHead(m, check.Keys)
+	signed, err := v.openHead(m, keys)
 	if err != nil {
 		return err
 	}
@@ -146,12 +209,12 @@ func (v *Verified) checkLog(m Material, check Check) error {
 	if err != nil {
 		return err
 	}
-	if check.Head != nil {
-		options.Head = check.Head
+	if kept != nil {
+		options.Head = kept
 		if report, err = verifySegments(m.Segments, options); err != nil {
 			return err
 		}
-		v.say("the head %s that was kept elsewhere is in the log", check.Head)
+		v.say("the head %s that was kept elsewhere is in the log", kept)
 	}
 	v.Head = report.Head.String()
 	v.Sentences = append(v.Sentences, report.Sentences()...)
@@ -163,45 +226,53 @@ func (v *Verified) checkLog(m Material, check Check) error {
 	default:
 		v.say("head %s is signed by %s, a key that was given", signed, v.SignedBy)
 	}
+	v.sayExporter()
 	return nil
+}
+
+// sayExporter tells what stands behind the files that the log does not prove.
+func (v *Verified) sayExporter() {
+	switch {
+	case v.ManifestBy == "":
+		v.say("NO signature of the manifest: captures, and reports of another version, may have been changed after the export without a trace")
+	case v.SignedBy != "" && v.ManifestBy != v.SignedBy:
+		v.say("the manifest is signed by %s, ANOTHER key than the head's: nothing was changed after they exported it", v.ManifestBy)
+	default:
+		v.say("the manifest is signed by %s: nothing was changed after the export by whoever does not have that key", v.ManifestBy)
+	}
 }
 
 func (v *Verified) say(format string, args ...any) {
 	v.Sentences = append(v.Sentences, fmt.Sprintf(format, args...))
 }
 
-// openHead opens the signed head with the keys that were given, or else with the one in the bundle.
-func (v *Verified) openHead(m Material, pinned []note.Verifier) (*audit.Head, error) {
+// openHead opens the signed head, nil when there is none.
+func (v *Verified) openHead(m Material, keys []note.Verifier) (*audit.Head, error) {
 	switch {
-	case m.Head == nil && len(pinned) > 0:
+	case m.Head == nil && v.Pinned:
 		return nil, broken(headFile, "it is missing, so the keys that were given prove nothing")
 	case m.Head == nil:
 		return nil, nil
+	case len(keys) == 0:
+		return nil, broken(keyFile, "it is missing, and with it what the head is signed with: give the key with --key")
 	}
-	keys := pinned
-	v.Pinned = len(pinned) > 0
-	if !v.Pinned {
-		key, err := note.NewVerifier(strings.TrimSpace(string(m.Key)))
-		if err != nil {
-			return nil, broken(keyFile, "it is no key: %v", err)
-		}
-		keys = []note.Verifier{key}
-	}
+	var unknown error
 	for _, key := range keys {
-		if head, err := audit.OpenHead(m.Head, key); err == nil {
-			v.SignedBy = key.Name()
-			return &head, nil
+		head, err := audit.OpenHead(m.Head, key)
+		stranger := (*audit.UnknownKeyError)(nil)
+		switch {
+		case errors.As(err, &stranger):
+			unknown = broken(headFile, "%v", notSignedBy(stranger.Key, keys))
+			continue
+		case err != nil:
+			return nil, broken(headFile, "%v", err)
+		case head.Run != m.Run:
+			return nil, broken(headFile, "it is the head of another run, %s: the bundle is of %s", head.Run, m.Run)
 		}
+		v.SignedBy = keyID(key.Name(), key.KeyHash())
+		return &head, nil
 	}
-	return nil, broken(headFile, "it is not signed by %s", namesOf(keys))
-}
-
-func namesOf(keys []note.Verifier) string {
-	var names []string
-	for _, key := range keys {
-		names = append(names, key.Name())
-	}
-	return strings.Join(names, " or ")
+	return nil, unknown
 }
 
 // verifySegments puts the segments where the log's own check can read them.
@@ -235,16 +306,25 @@ func (v *Verified) checkDerived(files map[string][]byte, m Material, version str
 	if !bytes.Equal(again[runbookFile], files[runbookFile]) {
 		return broken(runbookFile, "it is not the runbook that the run began with")
 	}
-	derived := []string{figuresFile, timelineJSON, timelineCSV}
+	derived, reports := []string{figuresFile, timelineJSON, timelineCSV}, []string{reportMD, reportHTML}
+	for name := range m.Captures {
+		v.Claims = append(v.Claims, capturesDir+"/"+name)
+	}
+	slices.Sort(v.Claims)
 	if version == v.Version {
-		derived = append(derived, reportMD, reportHTML)
+		derived = append(derived, reports...)
 	} else {
+		v.Claims = append(v.Claims, reports...)
 		v.say("the reports were made by rewarm %s and were not rendered again by this one", v.Version)
 	}
 	for _, name := range derived {
-		if !bytes.Equal(again[name], files[name]) {
-			return broken(name, "it does not follow from the records")
+		if bytes.Equal(again[name], files[name]) {
+			continue
 		}
+		if slices.Contains(reports, name) && len(m.Captures) > 0 && v.ManifestBy == "" {
+			return broken(name, "it does not follow from the records and the captures: one of them was changed, and no signature tells which")
+		}
+		return broken(name, "it does not follow from the records")
 	}
 	v.say("the runbook is the one of the log, and %s follow from the records", strings.Join(derived, ", "))
 	return nil
