@@ -31,12 +31,17 @@ type Figures struct {
 	Reason      string         `json:"reason,omitempty"`
 	Modes       []runbook.Mode `json:"modes,omitempty"` // declared
 	RecoveredAt time.Time      `json:"recovered_at,omitzero"`
-	TookMS      int64          `json:"took_ms,omitempty"` // until recovered
+	TookMS      int64          `json:"took_ms,omitempty"`      // until recovered
+	RecoveredIn *Moment        `json:"recovered_in,omitempty"` // the record that says so
 	WithinMS    int64          `json:"recover_within_ms,omitempty"`
 	Late        bool           `json:"late,omitempty"`
 	TotalMS     int64          `json:"total_ms"`
 	ProtectedMS int64          `json:"protected_ms,omitempty"` // until the protecting stages were done
 	Ledger      []StageTime    `json:"ledger"`
+	Stages      []Moment       `json:"stages,omitempty"`     // entered or passed over
+	Steady      []Steady       `json:"steady,omitempty"`     // what each control goes back to
+	Worst       []Worst        `json:"worst,omitempty"`      // of what the exit asks
+	Afterwards  []Moment       `json:"afterwards,omitempty"` // questions of reconcile with their answers
 	Flips       []FlipFigure   `json:"flips"`
 	Decisions   []Decision     `json:"decisions"`
 	Holds       []Hold         `json:"holds"`
@@ -107,11 +112,19 @@ type Decision struct {
 type Hold struct {
 	Seq      uint64    `json:"seq"`
 	At       time.Time `json:"at"`
+	T        int64     `json:"t_ms"`
 	Cause    string    `json:"cause"`
 	Sentence string    `json:"sentence"`
 	By       string    `json:"by,omitempty"`
 	LastedMS int64     `json:"lasted_ms"`
 	Lifted   bool      `json:"lifted"`
+	LiftedIn *Moment   `json:"lifted_in,omitempty"` // the record that lifted it
+}
+
+// Steady is what a control is when nothing is wrong.
+type Steady struct {
+	Control string `json:"control"`
+	Value   string `json:"value"`
 }
 
 // Moment is something that happened, in words.

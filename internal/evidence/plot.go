@@ -15,8 +15,10 @@ import (
 // plot is one probe over the run, with every flip marked.
 type plot struct {
 	Probe, Unit string
-	Captured    bool // drawn from what Prometheus kept, else from what the walk observed
+	Captured    bool      // drawn from what Prometheus kept, else from what the walk observed
+	Before      time.Time // what was captured begins only here; before it, what the walk observed is drawn
 	lines       [][]dot
+	observed    int // how many lines at the end of lines are observations before the capture
 	from, to    time.Time
 	flips       []time.Time
 	references  []Reference // of the same unit
@@ -26,6 +28,9 @@ type dot struct {
 	at    time.Time
 	value float64
 }
+
+// Observed reports whether a captured plot begins with observations.
+func (p plot) Observed() bool { return p.observed > 0 }
 
 // mostLines bounds the series of one plot; those with the highest values are drawn.
 const mostLines = 6
@@ -39,25 +44,63 @@ func plotsOf(f *Figures, ranges *Ranges) []plot {
 			flips = append(flips, x.At)
 		}
 	}
-	var plots []plot
+	plots := []plot{}
 	for i := range f.Probes {
-		p := plot{Probe: f.Probes[i].Probe, Unit: f.Probes[i].Unit, flips: flips}
+		p := plot{Probe: f.Probes[i].Probe, Unit: f.Probes[i].Unit, flips: flips, from: f.Began, to: f.LastAt}
 		for _, r := range f.References {
 			if r.Unit == p.Unit {
 				p.references = append(p.references, r)
 			}
 		}
 		if captured := rangeOf(ranges, p.Probe); captured != nil {
-			p.Captured, p.lines = true, linesOf(captured)
+			p.lines = linesOf(captured)
 		}
-		if len(p.lines) == 0 {
-			p.Captured, p.lines = false, observedLines(&f.Probes[i])
-		}
+		p.Captured = len(p.lines) > 0
+		p.join(observedLines(&f.Probes[i]), f.Began)
 		if p.span() {
 			plots = append(plots, p)
 		}
 	}
 	return plots
+}
+
+// join draws what the walk observed where nothing was captured: the whole course, or its beginning when
+// Prometheus did not keep that any more.
+func (p *plot) join(observed [][]dot, began time.Time) {
+	if !p.Captured {
+		p.lines = observed
+		return
+	}
+	begins := earliest(p.lines)
+	if begins.Sub(began) <= plotSlack {
+		return
+	}
+	p.Before = begins
+	for _, line := range observed {
+		if early := lineBefore(line, begins); len(early) > 0 {
+			p.lines, p.observed = append(p.lines, early), p.observed+1
+		}
+	}
+}
+
+func lineBefore(line []dot, at time.Time) []dot {
+	if i := slices.IndexFunc(line, func(d dot) bool { return !d.at.Before(at) }); i >= 0 {
+		return line[:i]
+	}
+	return line
+}
+
+// plotSlack is how much later than the run a capture may begin to be whole: series begin with a scrape.
+const plotSlack = 15 * time.Second
+
+func earliest(lines [][]dot) time.Time {
+	at := lines[0][0].at
+	for _, line := range lines {
+		if line[0].at.Before(at) {
+			at = line[0].at
+		}
+	}
+	return at
 }
 
 func rangeOf(ranges *Ranges, probe string) *Range {
@@ -132,11 +175,13 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// span finds the time that a plot covers; false when there is nothing to draw.
+// span widens the time of a plot from that of the run to all that is drawn; false when there is nothing to draw.
 func (p *plot) span() bool {
+	points := 0
 	for _, line := range p.lines {
+		points = max(points, len(line))
 		for _, d := range line {
-			if p.from.IsZero() || d.at.Before(p.from) {
+			if d.at.Before(p.from) {
 				p.from = d.at
 			}
 			if d.at.After(p.to) {
@@ -144,7 +189,7 @@ func (p *plot) span() bool {
 			}
 		}
 	}
-	return p.to.After(p.from)
+	return points > 1 && p.to.After(p.from)
 }
 
 // The room of a plot, in the units of its picture.
@@ -181,11 +226,15 @@ func (p plot) SVG() string {
 	for _, r := range p.references {
 		if r.Value <= top {
 			fmt.Fprintf(&b, `<path class="reference" d="M%.0f %.1fh%.0f"/><text class="reference" x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
-				plotLeft, y(r.Value), plotInner, plotLeft+plotInner-4, y(r.Value)-3, html.EscapeString(r.Name))
+				plotLeft, y(r.Value), plotInner, plotLeft+plotInner-4, max(y(r.Value)-3, plotTop+9), html.EscapeString(r.Name))
 		}
 	}
 	for i, line := range p.lines {
-		fmt.Fprintf(&b, `<polyline class="line l%d" points="`, i)
+		class := fmt.Sprintf("l%d", i)
+		if first := len(p.lines) - p.observed; i >= first {
+			class = fmt.Sprintf("l%d observed", i-first)
+		}
+		fmt.Fprintf(&b, `<polyline class="line %s" points="`, class)
 		for _, d := range line {
 			fmt.Fprintf(&b, "%.1f,%.1f ", x(d.at), y(d.value))
 		}
@@ -196,7 +245,11 @@ func (p plot) SVG() string {
 	}
 	for part := range 5 {
 		at := p.from.Add(time.Duration(part) * p.to.Sub(p.from) / 4)
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="middle">%s</text>`, x(at), plotTop+plotIn+16, at.UTC().Format("15:04:05"))
+		anchor := "middle"
+		if part == 4 {
+			anchor = "end" // there is no room behind it
+		}
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="%s">%s</text>`, x(at), plotTop+plotIn+16, anchor, at.UTC().Format("15:04:05"))
 	}
 	b.WriteString("</svg>")
 	return b.String()

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -24,15 +25,15 @@ type TimelineRow struct {
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"at"`
 	T    int64     `json:"t_ms"`
-	What string    `json:"what"` // stage, flip, hold, decision, person, by hand, call, drift, guard, skip, recovered, end
+	What string    `json:"what"` // begun, stage, flip, hold, lifted, decision, person, by hand, call, drift, guard, skip, recovered, end
 	Text string    `json:"text"`
 }
 
 // controlRow is one control before, during and after the run.
 type controlRow struct {
-	Control, Before, During, After string
-	Flips                          int
-	Lifted                         bool
+	Control, Steady, Before, During, After string
+	Flips                                  int
+	Lifted                                 bool
 }
 
 func newReport(f *Figures, m Material) (*report, error) {
@@ -44,7 +45,28 @@ func newReport(f *Figures, m Material) (*report, error) {
 		return nil, err
 	}
 	r.Plots = plotsOf(f, ranges)
+	r.Missing = append(r.Missing, missingStart(r.Plots)...)
 	return r, nil
+}
+
+// missingStart says for how many probes Prometheus had forgotten the beginning of the run. That the walk
+// observed something there tells it from a series that began only later.
+func missingStart(plots []plot) []string {
+	late, observed, first := 0, 0, time.Time{}
+	for i := range plots {
+		observed += plots[i].observed
+		if at := plots[i].Before; !at.IsZero() {
+			late++
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+		}
+	}
+	if observed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("what Prometheus kept of the beginning of the run: of %d of %d probes it had nothing from before %s, so the plots show there what the walk observed",
+		late, len(plots), utc(first))}
 }
 
 // captures reads what was captured and names what is missing.
@@ -89,20 +111,23 @@ func timeline(f *Figures) []TimelineRow {
 		add(x.Seq, x.At, x.T, "flip", flipText(x))
 	}
 	for _, x := range f.Decisions {
-		add(x.Seq, x.At, x.T, "decision", fmt.Sprintf("%s: %s is %s: %s", x.Step, x.Gate, x.Verdict, x.Decision))
+		add(x.Seq, x.At, x.T, "decision", strings.TrimPrefix(fmt.Sprintf("%s: %s is %s: %s", x.Step, x.Gate, x.Verdict, x.Decision), ": "))
 	}
 	for _, x := range f.Holds {
-		add(x.Seq, x.At, 0, "hold", x.Sentence+heldFor(x))
+		add(x.Seq, x.At, x.T, "hold", x.Sentence+heldFor(x))
+		if l := x.LiftedIn; l != nil {
+			add(l.Seq, l.At, l.T, "lifted", l.Text)
+		}
 	}
-	for what, moments := range map[string][]Moment{"drift": f.Drifts, "guard": f.Guards, "person": f.Said, "by hand": f.Readings, "skip": f.Skips, "call": f.Calls} {
+	for what, moments := range map[string][]Moment{"stage": f.Stages, "drift": f.Drifts, "guard": f.Guards, "person": f.Said, "by hand": f.Readings, "skip": f.Skips, "call": f.Calls} {
 		for _, x := range moments {
 			add(x.Seq, x.At, x.T, what, strings.TrimPrefix(x.Who+": "+x.Text, ": "))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b TimelineRow) int { return int(a.Seq) - int(b.Seq) })
-	if !f.RecoveredAt.IsZero() {
-		add(f.Records, f.RecoveredAt, f.TookMS, "recovered", "recovered after "+ms(f.TookMS))
+	if r := f.RecoveredIn; r != nil {
+		add(r.Seq, r.At, r.T, "recovered", r.Text)
 	}
+	slices.SortStableFunc(list, func(a, b TimelineRow) int { return cmp.Compare(a.Seq, b.Seq) })
 	if f.State != "open" {
 		add(f.Records, f.LastAt, f.TotalMS, "end", f.State+": "+f.Reason)
 	}
@@ -144,7 +169,7 @@ func controlRows(f *Figures) []controlRow {
 		if !known {
 			i = len(rows)
 			index[x.Control] = i
-			rows = append(rows, controlRow{Control: x.Control, Before: x.Before, During: x.After, Lifted: true})
+			rows = append(rows, controlRow{Control: x.Control, Steady: f.steady(x.Control), Before: x.Before, During: x.After, Lifted: true})
 		}
 		rows[i].After, rows[i].Flips = x.After, rows[i].Flips+1
 	}
@@ -154,6 +179,15 @@ func controlRows(f *Figures) []controlRow {
 		}
 	}
 	return rows
+}
+
+func (f *Figures) steady(control string) string {
+	for _, s := range f.Steady {
+		if s.Control == control {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 func (r *report) timelineJSON() []byte {

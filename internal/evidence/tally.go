@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 	"time"
 
@@ -20,6 +20,9 @@ type tally struct {
 	begunAt map[string]int64 // the same: run time
 	probes  map[string]int   // index in Probes
 	blind   map[string]bool
+	seen    map[string]steps.GateSeen // by the gate's name: as last observed
+	by      map[string]string         // by digest: who approved an intent
+	asked   map[string]string         // by step: the question to a person
 }
 
 func newTally() *tally {
@@ -27,6 +30,7 @@ func newTally() *tally {
 		f:       &Figures{Format: FiguresFormat, Flips: []FlipFigure{}, Decisions: []Decision{}, Holds: []Hold{}, NeverLifted: []Left{}},
 		ledger:  newLedger(),
 		intents: map[string]entry{}, open: map[string]int{}, begunAt: map[string]int64{}, probes: map[string]int{}, blind: map[string]bool{},
+		seen: map[string]steps.GateSeen{}, by: map[string]string{}, asked: map[string]string{},
 	}
 }
 
@@ -43,8 +47,10 @@ func (t *tally) take(e entry, s *steps.State) error {
 		t.stage(e, b)
 	case *steps.Observed:
 		t.observed(b, s.Doc)
+		t.watched(b)
 	case *steps.Intended:
-		t.intents[b.Digest] = e
+		t.intents[b.Digest], t.by[b.Digest] = e, t.approvers(b)
+		t.released(e, b)
 	case *steps.Settled:
 		t.settled(e, b)
 	case *steps.Judged:
@@ -52,7 +58,7 @@ func (t *tally) take(e entry, s *steps.State) error {
 	case *steps.Held:
 		t.held(e, b)
 	case *steps.Recovered:
-		t.f.RecoveredAt, t.f.TookMS, t.f.WithinMS, t.f.Late = b.RecoveredAt.UTC(), b.TookMS, b.WithinMS, b.Late
+		t.recovered(e, b)
 	case *steps.Ended:
 		t.f.Reason = b.Reason
 	default:
@@ -70,6 +76,10 @@ func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
 	for _, figure := range doc.Figures {
 		f.References = append(f.References, Reference{figure.Name, figure.Value, figure.Unit, figure.Measured})
 	}
+	for i := range doc.Controls {
+		c := &doc.Controls[i]
+		f.Steady = append(f.Steady, Steady{c.Name, c.Format(c.Steady)})
+	}
 	for i := range doc.Probes {
 		p := &doc.Probes[i]
 		t.probes[p.Name] = i
@@ -77,8 +87,13 @@ func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
 	}
 }
 
-// stage notes when the protecting stages are done: at the first stage behind them.
+// stage notes where the walk went on, and when the protecting stages are done: at the first stage behind them.
 func (t *tally) stage(e entry, b *steps.StageBody) {
+	text := b.Stage + " entered"
+	if b.Skip != "" {
+		text = b.Stage + " passed over: " + b.Skip
+	}
+	t.f.Stages = append(t.f.Stages, Moment{Seq: e.Seq, At: e.At, T: e.T, Text: text})
 	stage, known := runbook.ParseStage(b.Stage)
 	if known && !stage.Protects() && t.f.ProtectedMS == 0 {
 		t.f.ProtectedMS = e.T
@@ -112,7 +127,7 @@ func (t *tally) settled(e entry, b *steps.Settled) {
 	f := FlipFigure{
 		Seq: e.Seq, At: e.At, T: e.T, Stage: t.stageOf(b.Target.Step), Step: b.Target.Step, Control: b.Target.Control,
 		After: b.After, Direction: string(b.Plan.Direction), Purpose: string(b.Target.Purpose), Result: string(b.Result),
-		Version: b.Version, Digest: b.Digest, Approved: t.approver(b.Target, b.Plan.Direction),
+		Version: b.Version, Digest: b.Digest, Approved: t.by[b.Digest],
 	}
 	f.Before = shownRaw(b.Plan.Before)
 	if intent, ok := t.intents[b.Digest]; ok {
@@ -131,22 +146,6 @@ func (t *tally) stageOf(step string) string {
 		return s.Stage.String()
 	}
 	return stageName(t.state)
-}
-
-// approver is who approved a release: the last approval that still stood and covers the control.
-func (t *tally) approver(target steps.Target, direction runbook.Direction) string {
-	if direction != runbook.Releasing {
-		return ""
-	}
-	approvals := t.state.Approvals()
-	for i := len(approvals) - 1; i >= 0; i-- {
-		a := approvals[i]
-		covers := slices.ContainsFunc(a.Covers, func(c steps.Change) bool { return c.Control == target.Control })
-		if a.Step == target.Step && covers {
-			return a.By + ", " + a.How
-		}
-	}
-	return ""
 }
 
 func shownRaw(raw *string) string {
@@ -176,11 +175,13 @@ func readings(findings []probes.Finding) []string {
 func (t *tally) held(e entry, b *steps.Held) {
 	if !b.Lifted {
 		t.open[b.Cause], t.begunAt[b.Cause] = len(t.f.Holds), e.T
-		t.f.Holds = append(t.f.Holds, Hold{Seq: e.Seq, At: e.At, Cause: b.Cause, Sentence: b.Sentence, By: b.By})
+		t.f.Holds = append(t.f.Holds, Hold{Seq: e.Seq, At: e.At, T: e.T, Cause: b.Cause, Sentence: b.Sentence, By: b.By})
 		return
 	}
 	if index, open := t.open[b.Cause]; open {
-		t.f.Holds[index].Lifted, t.f.Holds[index].LastedMS = true, e.T-t.begunAt[b.Cause]
+		hold := &t.f.Holds[index]
+		hold.Lifted, hold.LastedMS = true, e.T-t.begunAt[b.Cause]
+		hold.LiftedIn = &Moment{Seq: e.Seq, At: e.At, T: e.T, Who: b.By, Text: b.Sentence}
 		delete(t.open, b.Cause)
 	}
 }
@@ -204,18 +205,29 @@ func (t *tally) words(e entry) {
 	case *steps.OrderedBody:
 		add(&t.f.Said, b.By, string(b.Order), b.Step, b.Reason)
 	case *steps.ConfirmedBody:
-		if b.Answered && b.By == "" {
-			add(&t.f.Said, "nobody answered", b.Step+":", b.Answer)
-		} else if b.Answered {
-			add(&t.f.Said, b.By, b.Step+":", b.Answer)
+		t.asked[b.Step] = cmp.Or(b.Ask, t.asked[b.Step])
+		if !b.Answered {
+			return
+		}
+		by := cmp.Or(b.By, "nobody answered")
+		add(&t.f.Said, by, b.Step+":", b.Answer)
+		if step := t.state.Doc.Step(b.Step); step != nil && step.Stage == runbook.Reconcile {
+			add(&t.f.Afterwards, by, t.asked[b.Step], "“"+b.Answer+"”")
 		}
 	case *steps.Skipped:
 		add(&t.f.Skips, b.By, b.Step+":", b.Reason)
 	case *steps.Guarded:
-		add(&t.f.Guards, "", b.Guard, map[bool]string{true: "breached,", false: "holds again"}[b.Breached], b.Action)
+		if b.Breached {
+			add(&t.f.Guards, "", b.Guard, "is breached:", b.Action)
+		} else {
+			add(&t.f.Guards, "", b.Guard, "is not breached any more")
+		}
 	case *steps.Drifted:
 		add(&t.f.Drifts, "", b.Control, "from", shownRaw(b.Expected), "to", shownRaw(b.Found)+":", string(b.Decision))
 	case *steps.Called:
+		if !b.Finished && !b.Undo && !b.Instead {
+			t.went(e, b.Step, "go, call")
+		}
 		if b.Finished {
 			add(&t.f.Calls, "", b.Step+":", strings.Join(b.Command, " "), map[bool]string{true: "ended well", false: "FAILED"}[b.OK], b.Error)
 		}
@@ -245,6 +257,7 @@ func (t *tally) done() *Figures {
 	}
 	f.TotalMS = t.ledger.last
 	f.Ledger = t.ledger.stages()
+	f.Worst = worstOf(s.Doc.Exit.When, f.Probes)
 	for cause, index := range t.open {
 		f.Holds[index].LastedMS = t.ledger.last - t.begunAt[cause]
 	}
