@@ -59,7 +59,7 @@ func (l *Log) addEmergency(r Record, line []byte) (Record, error) {
 type EmergencyFile struct {
 	mu     sync.Mutex
 	path   string
-	file   file
+	file   File
 	broken error
 }
 

@@ -12,7 +12,7 @@ import (
 
 // failingFile fails as it is told and otherwise is the file.
 type failingFile struct {
-	file
+	File
 	failSyncs int  // so many syncs fail, those after them succeed
 	full      int  // so many bytes are taken, then there is no space
 	limited   bool // whether full counts
@@ -25,15 +25,15 @@ func (f *failingFile) Sync() error {
 		f.failSyncs--
 		return syscall.EIO
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 func (f *failingFile) Write(b []byte) (int, error) {
 	if !f.limited || len(b) <= f.full {
 		f.full -= len(b)
-		return f.file.Write(b)
+		return f.File.Write(b)
 	}
-	n, err := f.file.Write(b[:f.full])
+	n, err := f.File.Write(b[:f.full])
 	f.full = 0
 	if err == nil {
 		err = syscall.ENOSPC
@@ -42,7 +42,7 @@ func (f *failingFile) Write(b []byte) (int, error) {
 }
 
 func failing(l *Log) *failingFile {
-	f := &failingFile{file: l.file}
+	f := &failingFile{File: l.file}
 	l.file = f
 	return f
 }

@@ -24,6 +24,9 @@ type Options struct {
 	// returns nil. Lines come in order; after an error the same line comes again,
 	// so a sink that had taken it nevertheless drops what it has already.
 	Emergency func(line []byte) error
+	// Wrap, when given, stands between the log and its file: for tests that end the
+	// process at one of its calls.
+	Wrap func(File) File
 }
 
 // Log is a log open for writing. There is one writer at a time, across processes.
@@ -33,7 +36,8 @@ type Log struct {
 	mu        sync.Mutex
 	path, run string
 	earlier   []string
-	file      file
+	file      File
+	wrap      func(File) File
 	identity  os.FileInfo // of the file when it was opened
 	locks     []io.Closer // of earlier segments
 	clock     runClock
@@ -46,8 +50,8 @@ type Log struct {
 	pending   [][]byte // lines that the emergency sink has not taken yet
 }
 
-// file is what a log does to its file.
-type file interface {
+// File is what a log does to its file.
+type File interface {
 	io.WriteCloser
 	io.ReaderAt
 	Sync() error

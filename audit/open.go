@@ -94,7 +94,7 @@ func newLog(path string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{path: abs, run: o.Run, earlier: o.Earlier, emergency: o.Emergency}
+	l := &Log{path: abs, run: o.Run, earlier: o.Earlier, emergency: o.Emergency, wrap: o.Wrap}
 	if l.run == "" {
 		l.run = filepath.Base(filepath.Dir(abs))
 	}
@@ -144,7 +144,9 @@ func (l *Log) openFile(flags int) error {
 	if err != nil {
 		return err
 	}
-	l.file = f
+	if l.file = f; l.wrap != nil {
+		l.file = l.wrap(f)
+	}
 	if l.identity, err = f.Stat(); err != nil {
 		return err
 	}

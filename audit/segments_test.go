@@ -230,7 +230,7 @@ func TestEmergencyFile(t *testing.T) {
 	if err := NewEmergencyFile(path).Put([]byte(goodLine)); !errors.As(err, new(*LockedError)) {
 		t.Errorf("two writers: %v", err)
 	}
-	failing := &failingFile{file: f.file, failSyncs: 1}
+	failing := &failingFile{File: f.file, failSyncs: 1}
 	f.file = failing
 	for range 2 {
 		if err := f.Put([]byte(goodLine)); !errors.Is(err, syscall.EIO) {

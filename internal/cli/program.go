@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // program is one process of rewarm: its streams, where it runs, and its settings.
@@ -36,6 +38,10 @@ type surroundings struct {
 	random  io.Reader // makes the ends of runs' ids
 	// interrupts gives the signals that stop a walk, by name, and a way to stop watching.
 	interrupts func() (<-chan string, func())
+	// servers is the time of the servers that a walk is made on; nil for that of this machine.
+	servers clock
+	// logFile stands between a log and its file; nil for nothing.
+	logFile func(audit.File) audit.File
 }
 
 func thisMachine() surroundings {

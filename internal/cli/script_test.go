@@ -22,9 +22,12 @@ const patience = time.Minute
 // TestMain lets this test binary be rewarm: scripts and tests with terminals and
 // signals run it as a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"rewarm": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(m, programs)
+}
+
+// programs are what this test binary can be.
+var programs = map[string]func(){
+	"rewarm": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
 func TestScripts(t *testing.T) {

@@ -25,16 +25,20 @@ func (p *program) realTargets(doc *runbook.Document) (targets, error) {
 	if s.redis == "" && s.redisConfig == "" {
 		return targets{}, usage(errors.New("no redis is given"), "give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
 	}
-	poller, err := probes.NewPoller(probes.Options{URL: s.prometheus, ConfigFile: s.prometheusConfig}, p.clock)
+	now := p.clock
+	if p.where.servers != nil {
+		now = p.where.servers
+	}
+	poller, err := probes.NewPoller(probes.Options{URL: s.prometheus, ConfigFile: s.prometheusConfig}, now)
 	if err != nil {
 		return targets{}, usage(err, "")
 	}
-	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service, Clock: p.clock})
+	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service, Clock: now})
 	if err != nil {
 		return targets{}, usage(err, "")
 	}
 	p.closeLater(store.Close)
-	return targets{prober: poller, store: store, clock: p.clock, prometheus: poller.Address(), redis: shownRedis(s.redis, store)}, nil
+	return targets{prober: poller, store: store, clock: now, prometheus: poller.Address(), redis: shownRedis(s.redis, store)}, nil
 }
 
 // shownRedis is the Redis of a walk without secrets: as a URL that resume can go to

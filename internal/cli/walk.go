@@ -209,7 +209,7 @@ func keyName(host string) string {
 // auditOptions gives the log its way out for when its disk fails: the file that was
 // named for it, else the mirror in Redis.
 func (w *walk) auditOptions(run string, earlier []string) (audit.Options, error) {
-	options := audit.Options{Run: run, Earlier: earlier, Emergency: func(line []byte) error {
+	options := audit.Options{Run: run, Earlier: earlier, Wrap: w.p.where.logFile, Emergency: func(line []byte) error {
 		return w.on.store.Mirror(context.Background(), run, [][]byte{line})
 	}}
 	name := w.p.settings.emergencyLog
