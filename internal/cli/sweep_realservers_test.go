@@ -424,6 +424,7 @@ func (w *sweptWorld) explains(log string) {
 // TestCrashSweep: wherever a walk is killed, after the resume the controls, the outcomes and
 // the report are those of the walk that nobody disturbed. All points: -kills 0 -timeout 60m.
 func TestCrashSweep(t *testing.T) {
+	t.Parallel()
 	port := freePort(t)
 	start(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "").prints("Ready to accept connections")
 	address := "127.0.0.1:" + port
