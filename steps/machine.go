@@ -245,7 +245,7 @@ var errOvertaken = fmt.Errorf("another process has commanded while this one was 
 // because Redis was away, the run takes it again; when another run commands now, that
 // ends this walk.
 func (m *Machine) renew(ctx context.Context) error {
-	if m.c.Clock.Now().Before(m.renewAt) || m.state.Ending != "" || m.state.stopping {
+	if !due(m.c.Clock.Now(), m.renewAt) || m.state.Ending != "" || m.state.stopping {
 		return nil
 	}
 	m.renewAt = m.c.Clock.Now().Add(renewEvery)
@@ -259,6 +259,12 @@ func (m *Machine) renew(ctx context.Context) error {
 		return m.lapsed(lapsed)
 	}
 	return m.retake(ctx, err)
+}
+
+// due reports whether a time has come by the monotonic clock or by the wall's: the first stands
+// still while a machine sleeps, in which others may have taken the command.
+func due(now, at time.Time) bool {
+	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
 }
 
 // retake takes the command again after it was lost, as when Redis forgot it. When

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -45,7 +46,7 @@ func (r *mirrored) set(down bool) {
 func TestMirrorKeepsTheOrderOverAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mirrored{down: true}
-		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+		m := startMirror(r.put, nil, wallClock{}, slog.New(slog.DiscardHandler))
 		var want []string
 		for i := range 1000 {
 			line := strconv.Itoa(i)
@@ -67,7 +68,7 @@ func TestMirrorKeepsTheOrderOverAnOutage(t *testing.T) {
 func TestMirrorNeverHoldsUpAWalk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mirrored{hangs: true}
-		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+		m := startMirror(r.put, nil, wallClock{}, slog.New(slog.DiscardHandler))
 		began := time.Now()
 		for range 3 * mirrorRoom / 1024 {
 			m.send(make([]byte, 1024))
@@ -84,5 +85,42 @@ func TestMirrorNeverHoldsUpAWalk(t *testing.T) {
 		}
 		m.send([]byte("late"))
 		synctest.Wait()
+	})
+}
+
+// TestMirrorCatchesUp: what found no room while Redis was away is read again when it is back,
+// over and over where it is more than there is room for.
+func TestMirrorCatchesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &mirrored{down: true}
+		var log [][]byte
+		again := func(yield func([]byte) bool) {
+			for _, line := range log {
+				if !yield(line) {
+					return
+				}
+			}
+		}
+		m := startMirror(r.put, again, wallClock{}, slog.New(slog.DiscardHandler))
+		const head = "rewarm audit v1\n"
+		padding := strings.Repeat("x", 64<<10)
+		for i := range 3 * mirrorRoom / len(padding) {
+			log = append(log, []byte(strconv.Itoa(i)+padding))
+			m.send(log[i])
+			if i == 10 {
+				m.send([]byte(head))
+			}
+		}
+		r.set(false)
+		time.Sleep(2 * mirrorAgain)
+		synctest.Wait()
+		m.close()
+		var want []string
+		for _, line := range log {
+			want = append(want, string(line))
+		}
+		if got := slices.Compact(slices.DeleteFunc(r.lines, func(line string) bool { return line == head })); !slices.Equal(got, want) {
+			t.Errorf("%d of %d lines arrived, or in another order", len(got), len(want))
+		}
 	})
 }

@@ -177,9 +177,18 @@ func (w *walk) mirror(run string) func(lines ...[]byte) {
 		return func(...[]byte) {}
 	}
 	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Mirror(ctx, run, lines) }
-	m := startMirror(put, w.p.clock, w.p.log)
+	m := startMirror(put, w.lines, w.p.clock, w.p.log)
 	w.closeLater(func() error { m.close(); return nil })
 	return m.send
+}
+
+// lines gives every line of the log, as far as it can be read.
+func (w *walk) lines(yield func(line []byte) bool) {
+	for record, err := range w.log.Records() {
+		if err != nil || !yield(record.Line()) {
+			return
+		}
+	}
 }
 
 // headKey opens the key that signs heads. A walk goes on without one.
