@@ -46,6 +46,7 @@ var killings = flag.Int("kills", 6, "points of the walk at which TestCrashSweep 
 const (
 	sweptClockURL = "REWARM_SWEPT_CLOCK" // where its time is
 	sweptKillAt   = "REWARM_SWEPT_KILL"  // the point that it does not outlive; 0 for none
+	sweptFullAt   = "REWARM_SWEPT_FULL"  // the write from which on the disk is full; 0 for never
 	sweptCount    = "REWARM_SWEPT_COUNT" // the file for the number of points that it has passed
 )
 
@@ -56,11 +57,12 @@ func swept() int {
 	where := thisMachine()
 	where.servers = newLabTime(os.Getenv(sweptClockURL))
 	at, err := strconv.Atoi(os.Getenv(sweptKillAt))
-	if err != nil {
+	full, fullErr := strconv.Atoi(os.Getenv(sweptFullAt))
+	if err := errors.Join(err, fullErr); err != nil {
 		panic(err)
 	}
 	points := &killPoints{at: at}
-	where.logFile = func(f audit.File) audit.File { return fatalFile{f, points} }
+	where.logFile = func(f audit.File) audit.File { return &fatalFile{File: f, points: points, full: full} }
 	code := newProgram(os.Stdin, os.Stdout, os.Stderr, where).run(os.Args[1:])
 	if err := os.WriteFile(os.Getenv(sweptCount), []byte(strconv.Itoa(points.passed)), 0o600); err != nil {
 		panic(err)
@@ -88,13 +90,20 @@ func die() {
 	select {}
 }
 
-// fatalFile is a log's file at each of whose calls the process may end.
+// fatalFile is a log's file at each of whose calls the process may end, on a disk that may
+// become full.
 type fatalFile struct {
 	audit.File
 	points *killPoints
+	full   int // the write from which on there is no space; 0 for never
+	writes int
 }
 
-func (f fatalFile) Write(line []byte) (int, error) {
+func (f *fatalFile) Write(line []byte) (int, error) {
+	if f.writes++; f.full > 0 && f.writes >= f.full {
+		n, err := f.File.Write(line[:len(line)/3])
+		return n, errors.Join(err, syscall.ENOSPC)
+	}
 	f.points.pass()
 	if f.points.next() {
 		_, _ = f.File.Write(line[:len(line)/2])
@@ -103,7 +112,7 @@ func (f fatalFile) Write(line []byte) (int, error) {
 	return f.File.Write(line)
 }
 
-func (f fatalFile) Sync() error {
+func (f *fatalFile) Sync() error {
 	f.points.pass()
 	err := f.File.Sync()
 	f.points.pass()
@@ -271,9 +280,14 @@ func (w *sweptWorld) inLabTime(field, value string) string {
 
 // process runs a process of the walk to its end.
 func (w *sweptWorld) process(killAt int, words ...string) (output string, points int, err error) {
+	return w.processOn(killAt, 0, words...)
+}
+
+func (w *sweptWorld) processOn(killAt, fullAt int, words ...string) (output string, points int, err error) {
 	cmd := exec.Command("rewarm-swept", append(words, "--approve", "auto", "--plain", "--state-dir", w.state)...)
 	count := filepath.Join(w.state, "count")
-	cmd.Env = append(os.Environ(), sweptClockURL+"="+w.server.URL+"/clock", sweptKillAt+"="+strconv.Itoa(killAt), sweptCount+"="+count)
+	cmd.Env = append(os.Environ(), sweptClockURL+"="+w.server.URL+"/clock", sweptKillAt+"="+strconv.Itoa(killAt),
+		sweptFullAt+"="+strconv.Itoa(fullAt), sweptCount+"="+count)
 	out, err := cmd.CombinedOutput()
 	if text, read := os.ReadFile(count); read == nil {
 		points, _ = strconv.Atoi(string(text))
@@ -324,6 +338,12 @@ func (w *sweptWorld) ended() bool {
 	return err == nil && bytes.Contains(content, []byte(`,"kind":"closed",`)) && bytes.HasSuffix(content, []byte("}\n"))
 }
 
+// segments are the files of the latest log.
+func (w *sweptWorld) segments() []string {
+	logs := w.logs()
+	return runFolder{dir: filepath.Dir(logs[len(logs)-1])}.files()
+}
+
 func (w *sweptWorld) logs() []string {
 	w.t.Helper()
 	logs, err := filepath.Glob(filepath.Join(w.state, "runs", "*", "audit.jsonl"))
@@ -346,12 +366,11 @@ type remains struct {
 // left reads what the walk has left, and demands that its log explains all of it.
 func (w *sweptWorld) left() remains {
 	w.t.Helper()
-	logs := w.logs()
-	log := logs[len(logs)-1]
+	log := w.segments()
 	if out, err := exec.Command("rewarm", "audit", "verify", "last", "--deep", "--state-dir", w.state).CombinedOutput(); err != nil {
 		w.t.Fatalf("the log does not verify: %s", out)
 	}
-	state, err := steps.Fold(audit.Records(log))
+	state, err := steps.Fold(audit.Records(log...))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -381,10 +400,10 @@ func (w *sweptWorld) left() remains {
 var recoveredAfter = regexp.MustCompile(`RECOVERED [0-9.]+ s`)
 
 // explains demands that every effect in Redis was intended before it and settled after it, once.
-func (w *sweptWorld) explains(log string) {
+func (w *sweptWorld) explains(log []string) {
 	w.t.Helper()
 	intended, applied := map[string]bool{}, map[string]bool{}
-	for record, err := range audit.Records(log) {
+	for record, err := range audit.Records(log...) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -421,13 +440,47 @@ func (w *sweptWorld) explains(log string) {
 	}
 }
 
+// TestDiskFullInAWalk: the disk is full from some write on, the first one included. The brakes
+// go on, their records to the mirror; nothing is released. When there is space again, a resume
+// takes from the mirror what the disk lacks, and the walk ends as the undisturbed one.
+func TestDiskFullInAWalk(t *testing.T) {
+	t.Parallel()
+	address := startPlainRedis(t)
+	undisturbed := newSweptWorld(t, address)
+	undisturbed.walk(0)
+	want := undisturbed.left()
+	undisturbed.close()
+	for _, fullAt := range []int{1, 2, 9, 60} {
+		t.Run(fmt.Sprintf("from write %d on", fullAt), func(t *testing.T) {
+			w := newSweptWorld(t, address)
+			defer w.close()
+			out, _, err := w.processOn(0, fullAt, "run", shortBook, "--prometheus", w.server.URL, "--redis", w.url)
+			if err == nil || !strings.Contains(out, "flipped leaders.region to 200") || !strings.Contains(out, "are in the mirror in redis") {
+				t.Fatalf("with a full disk, %v:\n%s", err, out)
+			}
+			out, _, err = w.process(0, "resume", "last", "--redis", w.url)
+			if err != nil || !strings.Contains(out, " come from the mirror in redis ") {
+				t.Fatalf("resumed, %v:\n%s", err, out)
+			}
+			if diff := cmp.Diff(want, w.left()); diff != "" {
+				t.Errorf("left by the undisturbed walk, and by this one:\n%s", diff)
+			}
+		})
+	}
+}
+
+func startPlainRedis(t *testing.T) (address string) {
+	t.Helper()
+	port := freePort(t)
+	start(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "").prints("Ready to accept connections")
+	return "127.0.0.1:" + port
+}
+
 // TestCrashSweep: wherever a walk is killed, after the resume the controls, the outcomes and
 // the report are those of the walk that nobody disturbed. All points: -kills 0 -timeout 60m.
 func TestCrashSweep(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
-	start(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "").prints("Ready to accept connections")
-	address := "127.0.0.1:" + port
+	address := startPlainRedis(t)
 	undisturbed := newSweptWorld(t, address)
 	points := undisturbed.walk(0)
 	want := undisturbed.left()
