@@ -301,7 +301,7 @@ func (w *sweptWorld) walk(killAt int) (points int) {
 	out, points, err := w.process(killAt, "run", shortBook, "--prometheus", w.server.URL, "--redis", w.url)
 	var exit *exec.ExitError
 	switch {
-	case killAt == 0 && err == nil:
+	case err == nil: // a walk may be some records shorter than the undisturbed one
 		return points
 	case killAt == 0 || !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
 		w.t.Fatalf("point %d: the walk ended by itself, %v:\n%s", killAt, err, out)
