@@ -22,7 +22,11 @@ func sitAtConsole(t *testing.T, width, height int, args ...string) *seat {
 
 // picture is what stands on the screen now, as an emulator draws it.
 func (s *seat) picture() string {
-	size, err := unix.IoctlGetWinsize(int(s.master.Fd()), unix.TIOCGWINSZ)
+	var size *unix.Winsize
+	err := control(s.t, s.master, func(fd int) (err error) {
+		size, err = unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		return err
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -71,7 +75,9 @@ const handKey = 10 * time.Millisecond
 
 func (s *seat) resizes(width, height int) {
 	s.t.Helper()
-	if err := unix.IoctlSetWinsize(int(s.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)}); err != nil {
+	if err := control(s.t, s.master, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)})
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -78,7 +78,7 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 		alone = leftAloneMeanwhile(ctx, doc, scenario)
 	}
 	err = w.finish(w.drive(ctx, w.person))
-	if alone != nil && !errors.Is(err, errLeft) {
+	if alone != nil && w.machine.State().Ending == steps.EndedClosed {
 		fmt.Fprint(p.out, <-alone)
 	}
 	return err

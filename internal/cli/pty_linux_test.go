@@ -38,16 +38,20 @@ func sitDown(t *testing.T, args ...string) *seat {
 // sitDownAt does so with a state directory and a size; 0 is the size that a new terminal has.
 func sitDownAt(t *testing.T, state string, width, height int, args ...string) *seat {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
+	var number int
+	asked := control(t, master, func(fd int) error {
+		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+			return err
+		}
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+		return err
+	})
+	if asked != nil {
+		t.Fatal(asked)
 	}
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -73,13 +77,32 @@ func sitDownAt(t *testing.T, state string, width, height int, args ...string) *s
 	return s
 }
 
-func modesOf(t *testing.T, terminal *os.File) unix.Termios {
+// control asks the kernel about a terminal. Fd would put the file into blocking mode, in which Close
+// waits for a read that is under way.
+func control(t *testing.T, terminal *os.File, ask func(fd int) error) (err error) {
 	t.Helper()
-	modes, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
-	if err != nil {
+	conn, failed := terminal.SyscallConn()
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	if failed := conn.Control(func(fd uintptr) { err = ask(int(fd)) }); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func modesOf(t *testing.T, terminal *os.File) (modes unix.Termios) {
+	t.Helper()
+	if err := control(t, terminal, func(fd int) error {
+		got, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		if err == nil {
+			modes = *got
+		}
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
-	return *modes
+	return modes
 }
 
 // watch keeps what appears on the screen until the terminal is gone.
