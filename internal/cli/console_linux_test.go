@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,20 @@ func TestConsoleThatGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code := s.ends(); code != exitInterrupted && code != exitHeld {
+		t.Errorf("exit code %d", code)
+	}
+	s.verifies()
+}
+
+// TestConsoleThatGoesAwayUnheard: where hangups are ignored, as under nohup, the end of the input tells.
+func TestConsoleThatGoesAwayUnheard(t *testing.T) {
+	signal.Ignore(unix.SIGHUP) // is handed down
+	defer signal.Reset(unix.SIGHUP)
+	s := sitAtConsole(t, 80, 24, "demo", "--speed", "20")
+	if err := s.master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.ends(); code != exitHeld {
 		t.Errorf("exit code %d", code)
 	}
 	s.verifies()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -64,11 +65,20 @@ func (c *Console) Asked() uint64 { return c.queue.next() }
 // Close ends Run.
 func (c *Console) Close() { c.queue.close() }
 
-// Run draws until Close, or until whoever watches leaves. The terminal is given back as it was.
+// ErrGone says that the terminal is gone.
+var ErrGone = errors.New("the terminal is gone")
+
+// Run draws until Close, or until whoever watches leaves. The terminal is given back as it was. The error is
+// ErrGone when that is gone.
 func (c *Console) Run(ctx context.Context) error {
+	var gone atomic.Bool
+	input := watched(c.options.In, func() { gone.Store(true); c.Close() })
 	program := tea.NewProgram(newModel(&c.options, c.queue, c.story),
-		tea.WithContext(ctx), tea.WithInput(c.options.In), tea.WithOutput(c.options.Out), tea.WithAltScreen(), tea.WithoutSignalHandler())
+		tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(c.options.Out), tea.WithAltScreen(), tea.WithoutSignalHandler())
 	_, err := program.Run()
+	if gone.Load() {
+		return ErrGone
+	}
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
@@ -90,9 +100,12 @@ func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 func (q *queue) put(e *Event, said string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e != nil {
+	switch {
+	case q.closed: // nobody looks any more
+		return
+	case e != nil:
 		q.events = append(q.events, *e)
-	} else {
+	default:
 		q.said = append(q.said, said)
 	}
 	q.ring()
