@@ -138,3 +138,10 @@ func resp(args ...string) string {
 	}
 	return b.String()
 }
+
+// small is the catalog with a hundredth of the keys, to be quick.
+func small() *params {
+	p := catalog
+	p.Keys /= 100
+	return &p
+}

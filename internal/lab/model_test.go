@@ -1,3 +1,5 @@
+//go:build !race
+
 package lab
 
 import (
@@ -38,13 +40,6 @@ func (s *paper) Choice(control string, _ ...string) (string, bool) {
 	return s.values[control], true
 }
 func (s *paper) Version() int64 { return s.version }
-
-// small is the catalog with a hundredth of the keys, to be quick.
-func small() *params {
-	p := catalog
-	p.Keys /= 100
-	return &p
-}
 
 // Whatever is flipped whenever, nothing is lost: every read ends once, every
 // attempt has one end, every key has one place, at every tick.
