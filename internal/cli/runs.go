@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func (p *program) newRunFolder(run string) (runFolder, error) {
 	return runFolder{dir: filepath.Join(home, run), run: run}, nil
 }
 
-// runFolders gives every run, oldest first: ids sort by time.
+// runFolders gives every run, oldest first.
 func (p *program) runFolders() ([]runFolder, error) {
 	home, err := p.runsHome()
 	if err != nil {
@@ -65,8 +66,27 @@ func (p *program) runFolders() ([]runFolder, error) {
 			folders = append(folders, runFolder{dir: filepath.Join(home, entry.Name()), run: entry.Name()})
 		}
 	}
-	slices.SortFunc(folders, func(a, b runFolder) int { return strings.Compare(a.run, b.run) })
+	slices.SortFunc(folders, olderRun)
 	return folders, nil
+}
+
+// olderRun orders runs by the second in which they began, which their ids begin with, and those of one
+// second by when they were written to last.
+func olderRun(a, b runFolder) int {
+	const second = len("20060102T150405Z")
+	if byID := strings.Compare(a.run[:second], b.run[:second]); byID != 0 {
+		return byID
+	}
+	return cmp.Or(a.written().Compare(b.written()), strings.Compare(a.run, b.run))
+}
+
+// written is when the log was written to last; the zero time when there is none.
+func (f runFolder) written() time.Time {
+	info, err := os.Stat(f.logPath())
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // findRun finds a run by its id, by the beginning or end of it when that is enough to
@@ -110,7 +130,7 @@ func matchRun(folders []runFolder, name string) (runFolder, error) {
 }
 
 // newRunID names a run: when it began, what it walks, and four hex digits that tell
-// runs of the same second apart. Ids sort by time.
+// runs of the same second apart.
 func newRunID(now time.Time, book string, random io.Reader) (string, error) {
 	var tail [2]byte
 	if _, err := io.ReadFull(random, tail[:]); err != nil {

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/steps"
@@ -54,5 +57,24 @@ func TestRunsThatCannotBeFolded(t *testing.T) {
 		if !regexp.MustCompile(`(?m)` + want).MatchString(out.String()) {
 			t.Errorf("no row matches %s in\n%s", want, out.String())
 		}
+	}
+}
+
+// TestLastOfOneSecond: of two runs that began in one second, the last is the one written to last.
+func TestLastOfOneSecond(t *testing.T) {
+	state := t.TempDir()
+	older, newer := "20261129T100801Z-book-f00d", "20261129T100801Z-book-0001"
+	for i, run := range []string{older, newer} {
+		logOf(t, state, run, nil)
+		at := time.Unix(1_800_000_000, int64(i))
+		if err := os.Chtimes(filepath.Join(state, "runs", run, "audit.jsonl"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newProgram(strings.NewReader(""), io.Discard, io.Discard, madeUp(nil))
+	p.settings.stateDir = state
+	last, err := p.findRun("last")
+	if err != nil || last.run != newer {
+		t.Errorf("last is %s, %v; want %s", last.run, err, newer)
 	}
 }
