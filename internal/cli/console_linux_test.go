@@ -88,6 +88,7 @@ func (s *seat) resizes(width, height int) {
 // https://github.com/charmbracelet/bubbletea/issues/404
 func TestPersonAtTheConsole(t *testing.T) {
 	s := sitAtConsole(t, 100, 30, "demo", "--speed", "10")
+	s.shows("Which modes do the signals speak for?")
 	s.hits("cell-loss\r")
 	s.shows("routing.cell-c")
 	s.shows("blocks: allow-prewarm waits for an approval")

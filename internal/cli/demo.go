@@ -109,6 +109,12 @@ func (s *settings) unattended() {
 	}
 }
 
+// someoneAnswers reports whether the lab is to wait, at its questions with a deadline, for the person that
+// sits there. Who has left the approvals to the gates and asks for a speed wants to watch at that speed.
+func (s *settings) someoneAnswers(attended bool) bool {
+	return attended && (s.approve == string(steps.Manual) || !s.given["speed"])
+}
+
 // labTargets makes a lab with the case study and what a walk needs to act on it.
 func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool) (targets, error) {
 	story := lab.CaseStudy()
@@ -133,7 +139,7 @@ func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario,
 	var lingers func(bool)
 	if !flatOut {
 		paced := newPacedClock(l.Clock(), p.clock, speed)
-		if now = paced; !p.settings.given["speed"] {
+		if now = paced; p.settings.someoneAnswers(attended) {
 			lingers = paced.linger
 		}
 	}

@@ -158,6 +158,15 @@ func (s *seat) types(text string) {
 	}
 }
 
+// declares answers the first question of the bundled runbook.
+func (s *seat) declares(modes string) {
+	s.t.Helper()
+	s.sees("question: declare: ")
+	s.sees("2 cell-loss")
+	s.types(modes + "\n")
+	s.sees("answered by ")
+}
+
 // ends waits for the process and gives its exit code.
 func (s *seat) ends() exitCode {
 	s.t.Helper()
@@ -188,10 +197,7 @@ func (s *seat) verifies() {
 // stage, a ladder and the rest, each by its word.
 func TestPersonApproves(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "40")
-	s.sees("question: declare: ")
-	s.sees("2 cell-loss")
-	s.types("2\n")
-	s.sees(`answered by `)
+	s.declares("2")
 	s.sees("approval: allow-prewarm: plan ")
 	s.sees("approve stage  all that is left of this stage (")
 	s.sees("prewarm.bucket to top-1, top-10, top-100, working-set")
@@ -222,9 +228,7 @@ func TestPersonApproves(t *testing.T) {
 // https://github.com/charmbracelet/bubbletea/issues/404
 func TestTypingAheadDoesNotApprove(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "10")
-	s.sees("question: declare: ")
-	s.types("cell-loss\n")
-	s.sees("answered by ")
+	s.declares("cell-loss")
 	s.types("approve\n") // long before anything asks for it
 	s.sees("nothing waits for an approval now: ", "held: guard ")
 	s.types("appro") // and a line without its end
@@ -268,6 +272,7 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 // TestInterrupts: the first Ctrl-C idles what adds load and leaves a run that says so.
 func TestInterrupts(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	s.types("approve\n")
 	s.sees("flipped prewarm.rate to 3200 attempts/s, from 0 attempts/s (absent)")
@@ -287,6 +292,7 @@ func TestInterrupts(t *testing.T) {
 // https://github.com/anomalyco/opencode/issues/12913
 func TestTerminalThatGoesAway(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	if err := s.master.Close(); err != nil {
 		t.Fatal(err)
@@ -303,6 +309,7 @@ func TestTerminalThatGoesAway(t *testing.T) {
 // https://github.com/irontec/sngrep/issues/424
 func TestClosedTerminalIdlesTheLoad(t *testing.T) {
 	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	s.types("approve\n")
 	s.sees("flipped prewarm.rate to 3200 attempts/s, from 0 attempts/s (absent)")
