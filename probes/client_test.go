@@ -153,11 +153,9 @@ func TestInfosAreShownAndDoNotBlock(t *testing.T) {
 // https://github.com/prometheus/client_golang/issues/1619
 func TestGetWhenPostIsForbidden(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented} {
-		posts := 0
 		good := answers(200, "application/json", vector(`[{"metric":{},"value":[1,"2"]}]`))
 		a := askOnce(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost {
-				posts++
 				http.Error(w, "<html>", status)
 				return
 			}

@@ -114,7 +114,7 @@ func TestPersonAtTheConsole(t *testing.T) {
 	second.shows("event ")
 
 	s.hits("approve\r")
-	s.shows("flipped prewarm.rate to 3200")
+	s.shows("blocks: warm-by-rank waits for an approval")
 	second.types("\x1b[C\x1b[C")
 	second.types("q")
 	if code := second.ends(); code != exitDone {
