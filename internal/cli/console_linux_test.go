@@ -31,16 +31,28 @@ func (s *seat) picture() string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	screen := vt.NewEmulator(int(size.Col), int(size.Row))
-	go func() { // what it answers to questions of the program would block it
+	if s.emulator == nil {
+		s.emulator = newEmulator()
+	}
+	s.emulator.Resize(int(size.Col), int(size.Row))
+	shown := s.shown()
+	_, _ = s.emulator.Write([]byte(shown[s.drawn:]))
+	s.drawn = len(shown)
+	return ansi.Strip(s.emulator.Render())
+}
+
+// newEmulator makes a terminal that keeps to itself what it would answer to questions of a program:
+// an answer that nobody takes would block it.
+func newEmulator() *vt.Emulator {
+	emulator := vt.NewEmulator(80, 24)
+	go func() {
 		for chunk := make([]byte, 256); ; {
-			if _, err := screen.Read(chunk); err != nil {
+			if _, err := emulator.Read(chunk); err != nil {
 				return
 			}
 		}
 	}()
-	_, _ = screen.Write([]byte(s.shown()))
-	return ansi.Strip(screen.Render())
+	return emulator
 }
 
 // shows waits until a text stands on the screen.

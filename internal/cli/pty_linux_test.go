@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,6 +28,9 @@ type seat struct {
 	modes   unix.Termios // of the terminal before rewarm began
 	seen    int          // what was waited for already
 	stopped chan struct{}
+
+	emulator *vt.Emulator // draws what was shown, nil before the first picture
+	drawn    int          // so many bytes of it
 }
 
 // sitDown starts rewarm on a new terminal, which controls it as a shell's does.
