@@ -84,7 +84,7 @@ func New(o Options) (*Lab, error) {
 // setControls writes controls as an earlier hand left them.
 func setControls(redis *miniredis.Miniredis, values map[string]string) {
 	for control, value := range values {
-		redis.HSet("rewarm:{"+service+"}:controls", control, value)
+		redis.HSet(controlsKey, control, value)
 	}
 }
 

@@ -381,9 +381,9 @@ func (f *fleet) untouched() bool {
 // untouchedSource is the source of a service that nobody has touched.
 func (f *fleet) untouchedSource() source { return func() heard { return f.unset } }
 
-// grow adds the processes that operators add at a time.
-func (f *fleet) grow(p *params, random func(n int) int) {
-	for range p.ClientsAdded {
+// grow adds so many processes.
+func (f *fleet) grow(n int, p *params, random func(n int) int) {
+	for range n {
 		f.join(p, random)
 	}
 	if f.joined != nil {

@@ -34,6 +34,8 @@ type Event struct {
 	Every  time.Duration // how often it happens again; 0 for once
 	Factor float64       // how many times as much
 
+	Processes int // that serve reads
+
 	Locales, Classes, Modes int // ways in which a product is asked for
 }
 
@@ -78,6 +80,8 @@ const (
 	// ReplaceCell brings a replacement for Cell, in a new format, of whose values
 	// Share are written wrong. After Over the pipeline takes the old cell away.
 	ReplaceCell EventKind = "replace-cell"
+	// AddClients makes operators add Processes, which fill tables of their own.
+	AddClients EventKind = "add-clients"
 	// LoseInvalidations lets single invalidations go astray Over a time.
 	LoseInvalidations EventKind = "lose-invalidations"
 )

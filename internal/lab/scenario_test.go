@@ -88,3 +88,16 @@ func FuzzParseScenario(f *testing.F) {
 		}
 	})
 }
+
+// An event that stands in another file is read alike, and its mistakes are said where it stands.
+func TestEventOfAnotherFile(t *testing.T) {
+	e, err := ParseEvent("day.yaml", 7, 5, AddClients, []EventField{{"processes", "48", 7, 30}})
+	if err != nil || e.Kind != AddClients || e.Processes != 48 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	_, err = ParseEvent("day.yaml", 7, 5, LoseCell, []EventField{{"cell", "cell-x", 7, 30}})
+	if err == nil || !strings.Contains(err.Error(), `day.yaml:7:30: there is no cell "cell-x"`) ||
+		!strings.Contains(err.Error(), "the event lose-cell lacks the key copies") {
+		t.Error(err)
+	}
+}

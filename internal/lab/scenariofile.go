@@ -187,12 +187,16 @@ var eventKeys = map[EventKind][]string{
 	SlowQueries:       {"share", "factor"},
 	ForbidStale:       {},
 	LoseInvalidations: {"over"},
+	AddClients:        {"processes"},
 	Variants:          {"bucket", "locales", "classes", "modes"},
 	EditHotKey:        {"every?"},
 	Crawl:             {"share", "keys"},
 	CreateProducts:    {"keys"},
 	ReplaceCell:       {"cell", "over", "share?"},
 }
+
+// mostAdded bounds how many processes one event adds.
+const mostAdded = 1000
 
 func (d *scenarioReader) event(n ast.Node) Event {
 	var e Event
@@ -220,6 +224,10 @@ func (d *scenarioReader) event(n ast.Node) Event {
 			e.Keys = d.whole(value)
 		case "over":
 			e.Over = d.duration(value)
+		case "processes":
+			if e.Processes = d.whole(value); e.Processes < 1 || e.Processes > mostAdded {
+				d.fail(value.GetToken(), "%q is no number of processes from 1 to %d", d.text(value), mostAdded)
+			}
 		case "every":
 			e.Every = d.duration(value)
 		case "locales":

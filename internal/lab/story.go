@@ -54,6 +54,8 @@ func (m *model) happen(e *Event) {
 		m.create(e.Keys)
 	case ReplaceCell:
 		m.replaceCell(e)
+	case AddClients:
+		m.addClients(e.Processes)
 	case LoseInvalidations:
 		m.deafUntil = m.second() + seconds(e.Over)
 	}
@@ -175,11 +177,16 @@ func (o *operators) watch(m *model) {
 		return
 	}
 	if len(m.fleet.delays) < m.p.ClientsAtMost {
-		m.fleet.grow(m.p, m.random)
-		m.startUp(m.p.ClientsAdded)
+		m.addClients(m.p.ClientsAdded)
 		return
 	}
 	m.startUp(m.p.Restarted)
+}
+
+// addClients lets more processes serve reads.
+func (m *model) addClients(n int) {
+	m.fleet.grow(n, m.p, m.random)
+	m.startUp(n)
 }
 
 // startUp lets processes begin with empty tables of their own.
