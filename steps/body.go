@@ -41,6 +41,13 @@ const (
 	KindClosed    Kind = "closed"
 )
 
+// Kinds are all of them, in the order in which docs/audit-log.md has them.
+func Kinds() []Kind {
+	return []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended,
+		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual, KindOrdered, KindCalled,
+		KindConfirmed, KindRecovered, KindTorn, KindAborted, KindClosed}
+}
+
 // Begun is the body of the first record: everything that a fold needs to start.
 type Begun struct {
 	Format     string            `json:"format"` // FormatV1

@@ -28,9 +28,10 @@ func TestKindsAreDocumented(t *testing.T) {
 		"propagation": jsonKeys(probes.Propagation{}),
 		KindTorn:      {"offset", "length", "sha256"},
 	}
-	for _, kind := range []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended,
-		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual, KindOrdered, KindCalled,
-		KindConfirmed, KindRecovered, KindAborted, KindClosed} {
+	for _, kind := range Kinds() {
+		if kind == KindTorn {
+			continue // of package audit
+		}
 		want[kind] = jsonKeys(newBody(kind))
 	}
 	want[KindSettled] = append(want[KindSettled], jsonKeys(settledJSON{})...)
