@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// references are the pages that explain the keys: of runbooks and of rules.
-var references = []string{"../docs/runbook.md", "../docs/diagnosis.md"}
+// references are the pages that explain the keys: of runbooks, of rules and of game days.
+var references = []string{"../docs/runbook.md", "../docs/diagnosis.md", "../docs/gamedays.md"}
 
 // readReference gives the lines of the references.
 func readReference(t *testing.T) []string {
@@ -73,6 +73,39 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	for section := range schema {
 		if !explained[section] {
 			t.Errorf("the reference does not explain the keys of %s", section)
+		}
+	}
+}
+
+// TestReferenceListsEveryEvent compares the events and the scores of game days with their tables.
+func TestReferenceListsEveryEvent(t *testing.T) {
+	lines := readReference(t)
+	var events, scores [][2]string
+	explained := strings.Join(lines, "\n")
+	for _, e := range DayEvents {
+		keys := ""
+		if len(e.Keys) > 0 {
+			keys = "`" + strings.Join(e.Keys, ", ") + "`"
+		}
+		events = append(events, [2]string{"`" + e.Name + "`", keys})
+	}
+	for _, s := range DayScores {
+		scores = append(scores, [2]string{"`" + s.Name + "`", s.Unit})
+		if !strings.Contains(explained, "| "+s.About+" |") {
+			t.Errorf("the reference does not say of %s: %s", s.Name, s.About)
+		}
+	}
+	for marker, want := range map[string][][2]string{"<!-- events -->": events, "<!-- scores -->": scores} {
+		var got [][2]string
+		for _, row := range rows(lines, marker) {
+			if len(row) > 2 {
+				got = append(got, [2]string{row[0], row[1]})
+			} else if len(row) > 1 {
+				got = append(got, [2]string{strings.TrimSuffix(row[0], " |"), ""})
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the reference has %q, the parser %q", marker, got, want)
 		}
 	}
 }

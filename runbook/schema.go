@@ -44,6 +44,15 @@ var schema = map[string][]string{
 	"picture":   {"about", "needs", "supports", "advice", "avoid", "checks"},
 	"sign":      {"when", "says"},
 	"avoid":     {"do", "why"},
+
+	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "seed", "runbook", "set", "duration", "figures",
+		"probes", "operator", "timeline", "mistakes", "expect"},
+	"operator": {"reacts", "approve", "word", "modes", "mistakes"},
+	"mistake":  {"about", "timeline"},
+	"measured": {"control", "records", "where", "before", "score", "above", "at_least", "below", "at_most", "equals",
+		"between", "falling", "rising"},
+	"before":      {"records", "where", "before"},
+	"expectation": {"name", "always", "never", "eventually", "at", "finally", "holds", "from", "until", "within"},
 }
 
 // comparisons are the keys of a bound that compare, in the order of the schema.
