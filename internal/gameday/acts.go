@@ -1,0 +1,247 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/internal/lab"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// act is a happening of the timeline and whether it has come.
+type act struct {
+	runbook.Happening
+	fault lab.Event // of an event of the service
+	at    time.Time
+	timed bool // at is known
+	done  bool
+	after func() // what ends it, instead of a happening
+}
+
+// script puts the timeline of the day together with those of the mistakes that are made,
+// and begins the walk.
+func (w *world) script() error {
+	timeline := slices.Clone(w.day.Timeline)
+	for _, name := range w.options.Mistakes {
+		mistake := w.day.Mistake(name)
+		if mistake == nil {
+			return fmt.Errorf("game day %s describes no mistake %q", w.day.Name, name)
+		}
+		timeline = append(timeline, mistake.Timeline...)
+	}
+	for _, h := range timeline {
+		a := &act{Happening: h}
+		if !isTool(h.Event) {
+			fault, err := faultOf(w.day.File, &h)
+			if err != nil {
+				return err
+			}
+			a.fault = fault
+		}
+		if h.Event == runbook.RedisFailover {
+			w.keeping = max(w.keeping, h.For)
+		}
+		if h.When == nil {
+			a.at, a.timed = w.began.Add(h.At), true
+		}
+		w.acts = append(w.acts, a)
+	}
+	if w.walks() {
+		w.runs = append(w.runs, &walker{w: w, id: w.options.Run, actor: "operator", host: "lab",
+			beginAt: w.began.Add(w.day.Operator.Reacts)})
+	}
+	return nil
+}
+
+func isTool(event string) bool {
+	return slices.ContainsFunc(runbook.DayEvents, func(e runbook.DayEvent) bool { return e.Name == event })
+}
+
+// kills reports whether a process of a walk is killed on this day.
+func (w *world) kills() bool {
+	return slices.ContainsFunc(w.acts, func(a *act) bool { return a.Event == runbook.KillOperator })
+}
+
+// passed is told that the gate of an act has passed for the first time.
+func (a *act) passed(now time.Time) { a.at, a.timed = now.Add(a.At), true }
+
+// act does what is due.
+func (w *world) act() {
+	now := w.clock.Now()
+	for i := 0; i < len(w.acts); i++ {
+		a := w.acts[i]
+		if a.done || !a.timed || now.Before(a.at) {
+			continue
+		}
+		a.done = true
+		if a.after != nil {
+			a.after()
+			continue
+		}
+		outcome, detail := w.do(&a.Happening, a.fault)
+		w.tell(Event{Event: a.Event, Outcome: outcome, Detail: detail})
+	}
+}
+
+// later lets something end after a time.
+func (w *world) later(d time.Duration, do func()) {
+	w.acts = append(w.acts, &act{at: w.clock.Now().Add(d), timed: true, after: do})
+}
+
+// do lets one thing happen.
+func (w *world) do(h *runbook.Happening, fault lab.Event) (outcome, detail string) {
+	until := w.clock.Now().Add(h.For)
+	switch h.Event {
+	case runbook.PrometheusAway, runbook.PrometheusStale, runbook.PrometheusPartial:
+		w.metrics.fail(h.Event, until)
+	case runbook.RedisAway:
+		w.line.sever(true)
+		w.later(h.For, func() { w.line.sever(false) })
+	case runbook.RedisRefuses:
+		w.lab.RefuseWrites(h.With)
+		w.later(h.For, func() { w.lab.RefuseWrites("") })
+	case runbook.RedisFailover:
+		w.failOver(h.For)
+	case runbook.EditControl:
+		return "done", w.edit(h.Control, h.To)
+	case runbook.RestoreAll:
+		return "done", w.restoreAll()
+	case runbook.SlowWords:
+		w.person.word = h.For
+	case runbook.IgnoreHolds:
+		w.person.ignores = true
+	case runbook.DeclareModes:
+		w.person.modes = h.Modes
+	case runbook.SecondRun:
+		return w.secondRun()
+	case runbook.KillOperator, runbook.TakeOver, runbook.GiveOrder:
+		return w.doToRun(h)
+	default:
+		w.lab.Happen(fault)
+	}
+	return "done", ""
+}
+
+// doToRun does what needs a run.
+func (w *world) doToRun(h *runbook.Happening) (outcome, detail string) {
+	run := w.run()
+	if run == nil || run.machine == nil || run.stopped {
+		return "refused", "nobody walks now"
+	}
+	switch h.Event {
+	case runbook.KillOperator:
+		run.kill(h.For)
+	case runbook.TakeOver:
+		w.runs = append(w.runs, &walker{w: w, id: fmt.Sprintf("%s-over-%d", run.id, len(w.runs)), actor: secondOperator, host: elsewhere,
+			over: &steps.Over{Run: run.id, Reason: h.Text}, beginAt: w.clock.Now()})
+	case runbook.GiveOrder:
+		o := steps.Order{Kind: steps.OrderKind(h.Order), Step: h.Step, Text: h.Text}
+		if h.Order == "skip" && o.Text == "" {
+			o.Text = "told to"
+		}
+		return run.order(o)
+	}
+	return "done", ""
+}
+
+// edit writes a control past every run, and says what it was.
+func (w *world) edit(c *runbook.Control, to *runbook.Value) string {
+	before, set := w.lab.Control(c.Name)
+	if !set {
+		before = "absent"
+	}
+	if to == nil {
+		w.lab.Edit(c.Name, nil)
+		return c.Name + " " + before + " -> absent"
+	}
+	raw := actions.Encode(*to)
+	w.lab.Edit(c.Name, &raw)
+	return c.Name + " " + before + " -> " + raw
+}
+
+// restoreAll writes the steady value of every control that has another.
+func (w *world) restoreAll() string {
+	written := 0
+	for i := range w.day.Book.Controls {
+		c := &w.day.Book.Controls[i]
+		if v, ok := w.value(c); !ok || !v.Equal(c.Steady) {
+			w.edit(c, &c.Steady)
+			written++
+		}
+	}
+	return fmt.Sprintf("%d controls at once", written)
+}
+
+// value is what a control is now; false when nobody could read it.
+func (w *world) value(c *runbook.Control) (runbook.Value, bool) {
+	raw, set := w.lab.Control(c.Name)
+	if !set {
+		return c.Absent, true
+	}
+	v, err := actions.Decode(c, raw)
+	return v, err == nil
+}
+
+// Whoever comes beside the operator, and where they sit.
+const secondOperator, elsewhere = "second operator", "elsewhere"
+
+// openStore opens the way to the controls that every run takes.
+func (w *world) openStore() (*actions.Store, error) {
+	return actions.Open(actions.Options{URL: "redis://lab:6379", Dial: w.line.dial, Service: w.day.Book.Service, Clock: w.clock})
+}
+
+// secondRun is somebody who starts a run and obeys when refused.
+func (w *world) secondRun() (outcome, detail string) {
+	ctx := context.Background()
+	store, err := w.openStore()
+	if err != nil {
+		return "failed", err.Error()
+	}
+	defer store.Close()
+	lease, err := store.Take(ctx, actions.Holder{Run: w.options.Run + "-second", Actor: secondOperator, Host: elsewhere})
+	var commanded *actions.Commanded
+	switch {
+	case errors.As(err, &commanded):
+		return "refused", err.Error()
+	case err != nil:
+		return "failed", err.Error()
+	}
+	_ = store.Drop(ctx, lease)
+	return "began", "nobody commanded the service"
+}
+
+// replica is what a replica of Redis has at a time.
+type replica struct {
+	at       time.Time
+	failOver func()
+}
+
+// keepReplica keeps a copy of Redis a second, as long ago as a failover of the day reaches.
+func (w *world) keepReplica() {
+	if w.keeping == 0 {
+		return
+	}
+	now := w.clock.Now()
+	w.copies = append(w.copies, replica{now, w.lab.Replica()})
+	for len(w.copies) > 1 && !w.copies[1].at.Add(w.keeping).After(now) {
+		w.copies = w.copies[1:]
+	}
+}
+
+// failOver lets a replica take over that lacks what was written in the last time.
+func (w *world) failOver(lost time.Duration) {
+	now := w.clock.Now()
+	for _, c := range slices.Backward(w.copies) {
+		if now.Sub(c.at) >= lost {
+			w.line.sever(true)
+			c.failOver()
+			w.line.sever(false)
+			return
+		}
+	}
+}
