@@ -19,6 +19,7 @@ type Segment struct {
 // before it ended, or somewhat earlier: what two segments both hold must be the
 // same, byte for byte.
 type chain struct {
+	open     opener
 	end      link
 	path     string // of the segment that holds the end
 	segments []Segment
@@ -29,7 +30,7 @@ type chain struct {
 
 // add walks one more segment.
 func (c *chain) add(path string) error {
-	w := &walker{path: path, end: c.end}
+	w := &walker{path: path, opens: c.open, end: c.end}
 	c.at = w
 	if len(c.segments) > 0 {
 		if err := c.join(w); err != nil {
@@ -68,17 +69,17 @@ func (c *chain) add(path string) error {
 // addLast walks the segment that is to be gone on with. Behind others it may hold no whole
 // record yet.
 func (c *chain) addLast(path string) error {
-	if len(c.segments) == 0 || Holds(path) {
+	if len(c.segments) == 0 || c.open.holds(path) {
 		return c.add(path)
 	}
-	c.at = &walker{path: path, end: c.end}
+	c.at = &walker{path: path, opens: c.open, end: c.end}
 	c.path = path
 	return c.at.walkFile()
 }
 
 // join finds out how a later segment meets the ones before it.
 func (c *chain) join(w *walker) error {
-	first, err := firstRecord(w.path)
+	first, err := c.open.firstRecord(w.path)
 	switch {
 	case err != nil:
 		return err
@@ -98,7 +99,7 @@ func (c *chain) join(w *walker) error {
 func (c *chain) sameOverlaps(later string) error {
 	shared := false
 	for _, s := range c.segments {
-		same, err := sameOverlap(s.Path, later)
+		same, err := c.open.sameOverlap(s.Path, later)
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (c *chain) sameOverlaps(later string) error {
 	if shared {
 		return nil
 	}
-	first, err := firstRecord(later)
+	first, err := c.open.firstRecord(later)
 	if err != nil {
 		return err
 	}
@@ -116,11 +117,11 @@ func (c *chain) sameOverlaps(later string) error {
 
 // sameOverlap compares the records that two segments both hold, and reports whether there
 // are any. One equal record says the same of all before it, for each names the one before.
-func sameOverlap(earlier, later string) (shared bool, err error) {
-	next, stop := iter.Pull2(marks(later))
+func (open opener) sameOverlap(earlier, later string) (shared bool, err error) {
+	next, stop := iter.Pull2(open.marks(later))
 	defer stop()
 	l, err, more := next()
-	for e, eErr := range marks(earlier) {
+	for e, eErr := range open.marks(earlier) {
 		for err == nil && more && l.seq < e.seq {
 			l, err, more = next()
 		}
@@ -148,9 +149,9 @@ type mark struct {
 }
 
 // marks goes over a segment wherever it begins.
-func marks(path string) iter.Seq2[mark, error] {
+func (open opener) marks(path string) iter.Seq2[mark, error] {
 	return func(yield func(mark, error) bool) {
-		w := &walker{path: path, anywhere: true}
+		w := &walker{path: path, opens: open, anywhere: true}
 		w.visit = func(e envelope, hash digest) error {
 			if !yield(mark{seq: e.seq, prev: e.prev, hash: hash}, nil) {
 				return errStop
@@ -165,13 +166,15 @@ func marks(path string) iter.Seq2[mark, error] {
 
 // Holds reports whether a segment has a whole record, or cannot be read, which is to be found
 // out by whoever reads it.
-func Holds(path string) bool {
-	_, err := firstRecord(path)
+func Holds(path string) bool { return opener(nil).holds(path) }
+
+func (open opener) holds(path string) bool {
+	_, err := open.firstRecord(path)
 	return !errors.Is(err, ErrEmpty)
 }
 
-func firstRecord(path string) (mark, error) {
-	for m, err := range marks(path) {
+func (open opener) firstRecord(path string) (mark, error) {
+	for m, err := range open.marks(path) {
 		return m, err
 	}
 	return mark{}, fmt.Errorf("%s: %w", show(path), ErrEmpty)

@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -14,6 +15,9 @@ type VerifyOptions struct {
 	Head *Head
 	// Run, when given, is the run that a head must be of.
 	Run string
+	// Open, when given, reads the segments from somewhere else than files: a name that is not there is
+	// fs.ErrNotExist. A segment may be opened more than once.
+	Open func(path string) (io.ReadCloser, error)
 }
 
 // Report is what a log that verifies looks like.
@@ -44,7 +48,7 @@ func Verify(paths []string, o VerifyOptions) (Report, error) {
 		return Report{}, fmt.Errorf("head %s is of run %q, not of run %q", o.Head, o.Head.Run, o.Run)
 	}
 	v := verifier{head: o.Head}
-	c := &chain{visit: v.visit}
+	c := &chain{open: o.Open, visit: v.visit}
 	for _, path := range paths {
 		if err := c.add(path); err != nil {
 			return Report{}, err

@@ -24,6 +24,7 @@ type link struct {
 // the one before. It keeps no more than the line it looks at.
 type walker struct {
 	path     string
+	opens    opener
 	end      link
 	anywhere bool  // the first record may be any one
 	line     int   // number of the line being looked at, from 1
@@ -39,9 +40,19 @@ type walker struct {
 	visit func(e envelope, hash digest) error
 }
 
+// opener gives the content of a segment by its path; the nil opener reads files.
+type opener func(path string) (io.ReadCloser, error)
+
+func (open opener) file(path string) (io.ReadCloser, error) {
+	if open == nil {
+		return os.Open(path)
+	}
+	return open(path)
+}
+
 // walkFile reads a segment from its file.
 func (w *walker) walkFile() error {
-	f, err := os.Open(w.path)
+	f, err := w.opens.file(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", show(w.path), ErrMissing)
 	}
