@@ -18,7 +18,7 @@ func (s *State) forgetPolls() {
 	s.pollBase += len(s.polls)
 	s.polls, s.partial, s.lastPoll = nil, nil, time.Time{}
 	s.tracks = map[string]*track{}
-	s.exit.earlier, s.exit.before, s.exit.since, s.exit.passesNow = nil, nil, time.Time{}, false
+	s.exit.anew()
 }
 
 func (s *State) observed(b *Observed) {

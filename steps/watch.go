@@ -340,6 +340,11 @@ type exitTrack struct {
 	passesNow bool
 }
 
+// anew lets the intervals start again.
+func (x *exitTrack) anew() {
+	x.earlier, x.before, x.since, x.passesNow = nil, nil, time.Time{}, false
+}
+
 // followExit brings the exit up to the latest poll.
 func (s *State) followExit() *exitTrack {
 	x := &s.exit
