@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,64 +30,118 @@ func (p *program) evidenceCommand() *cobra.Command {
 func (p *program) evidenceExportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "export RUN",
-		Short: "Write the evidence of a run as one file",
+		Use:   "export RUN...",
+		Short: "Write the evidence of a run, or of the runs of one incident, as one file",
 		Long: `Writes a zip with the log, its signed head, the runbook, what was captured, the figures
 that follow from the records, the timeline, and a report as Markdown and as a page. The
-same run gives the same bytes on every machine that has its folder.
+same run gives the same bytes on every machine that has its folder. Several runs, in any
+order, make one file with the evidence of each in a folder and a timeline of all.
 
 What Prometheus and Redis hold is captured once, at the end of the walk or at the first
 export; when they are gone, the evidence says so.`,
-		Args: exactly(1, "evidence export RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.evidenceExport(cmd.Context(), args[0], out) },
+		Args: between(1, mostExported, "evidence export RUN..."),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.evidenceExport(cmd.Context(), args, out) },
 	}
-	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write (default RUN.evidence.zip)")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write (default RUN.evidence.zip, of several incident-RUN.evidence.zip)")
 	return cmd
 }
 
-func (p *program) evidenceExport(ctx context.Context, name, out string) error {
-	folder, err := p.findRun(name)
-	if err != nil {
-		return err
+// mostExported bounds the runs of one incident.
+const mostExported = 99
+
+func (p *program) evidenceExport(ctx context.Context, names []string, out string) error {
+	var folders []runFolder
+	for _, name := range names {
+		folder, err := p.exportable(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
 	}
-	if _, err := p.verify(folder); err != nil {
-		return err
-	}
-	if err := p.captureLate(ctx, folder); err != nil {
-		return err
-	}
-	bundle, err := p.bundle(folder)
-	if err != nil {
-		return err
-	}
+	slices.SortFunc(folders, func(a, b runFolder) int { return strings.Compare(a.run, b.run) })
 	if out == "" {
-		out = folder.run + ".evidence.zip"
+		out = folders[0].run + ".evidence.zip"
+		if len(folders) > 1 {
+			out = "incident-" + out
+		}
 	}
-	if err := os.WriteFile(out, bundle, 0o644); err != nil {
-		return fail(exitError, err, "give another file with --out")
+	size, sum, err := writeWhole(out, func(to io.Writer) error { return p.bundle(to, folders) })
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(p.out, "%s: %d bytes, sha256 %s\n", oneLine(out), len(bundle), sumOf(bundle))
+	fmt.Fprintf(p.out, "%s: %d bytes, sha256 %s\n", oneLine(out), size, sum)
 	return nil
 }
 
-// bundle makes the evidence of a run from its folder.
-func (p *program) bundle(folder runFolder) ([]byte, error) {
+// exportable finds a run whose log verifies, and captures what can vanish.
+func (p *program) exportable(ctx context.Context, name string) (runFolder, error) {
+	folder, err := p.findRun(name)
+	if err != nil {
+		return folder, err
+	}
+	if _, err := p.verify(folder); err != nil {
+		return folder, err
+	}
+	return folder, p.captureLate(ctx, folder)
+}
+
+// writeWhole writes a file that is whole or absent, and gives its size and SHA-256.
+func writeWhole(path string, write func(to io.Writer) error) (int64, string, error) {
+	part := path + ".part"
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return 0, "", fail(exitError, err, "give another file with --out")
+	}
+	hash := sha256.New()
+	counted := &counter{to: io.MultiWriter(file, hash)}
+	err = write(counted)
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		_ = os.Remove(part)
+		return 0, "", fail(exitError, err, "give another file with --out")
+	}
+	return counted.size, hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// counter counts the bytes that go through it.
+type counter struct {
+	to   io.Writer
+	size int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.size += int64(n)
+	return n, err
+}
+
+// bundle makes the evidence of runs from their folders.
+func (p *program) bundle(to io.Writer, folders []runFolder) error {
 	public, err := p.publicKey()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	signer := p.exporter()
-	if signer != nil {
-		public = []byte(signer.Public + "\n")
+	var signer note.Signer
+	if key := p.exporter(); key != nil {
+		public, signer = []byte(key.Public+"\n"), key.Signer
 	}
-	material, err := evidence.Read(folder.run, p.segments(folder), public)
-	if err != nil {
-		return nil, err
+	var runs []evidence.Material
+	for _, folder := range folders {
+		material, err := evidence.Read(folder.run, p.segments(folder), public)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, material)
 	}
-	if signer == nil {
-		return evidence.Build(material, thisBuild().Version, nil)
+	if len(runs) == 1 {
+		return evidence.Build(to, runs[0], thisBuild().Version, signer)
 	}
-	return evidence.Build(material, thisBuild().Version, signer.Signer)
+	return evidence.BuildIncident(to, runs, thisBuild().Version, signer)
 }
 
 // exporter is this state directory's key, nil when it has none: an export makes no key.
@@ -138,10 +197,11 @@ stands for, or nothing at all.`,
 }
 
 func (p *program) evidenceVerify(file, head string, keys []string) error {
-	bundle, err := os.ReadFile(file)
+	bundle, size, err := openBundle(file)
 	if err != nil {
-		return usage(err, "give a file that rewarm evidence export has written")
+		return err
 	}
+	defer bundle.Close()
 	check := evidence.Check{Version: thisBuild().Version}
 	if head != "" {
 		kept, err := audit.ParseHead(head)
@@ -157,7 +217,7 @@ func (p *program) evidenceVerify(file, head string, keys []string) error {
 		}
 		check.Keys = append(check.Keys, key)
 	}
-	v, err := evidence.Verify(bundle, check)
+	v, err := evidence.Verify(bundle, size, check)
 	switch {
 	case evidence.IsBroken(err):
 		return fail(exitUnverified, err, "keep the file as it is, and ask for another export or for the run's folder")
@@ -165,6 +225,19 @@ func (p *program) evidenceVerify(file, head string, keys []string) error {
 		return err
 	}
 	return p.showEvidence(v)
+}
+
+func openBundle(name string) (*os.File, int64, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, usage(err, "give a file that rewarm evidence export has written")
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, 0, usage(cmp.Or(err, fmt.Errorf("%s is no file", name)), "give a file that rewarm evidence export has written")
+	}
+	return file, info.Size(), nil
 }
 
 func readKey(file string) (note.Verifier, error) {

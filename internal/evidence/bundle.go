@@ -2,9 +2,7 @@ package evidence
 
 import (
 	"archive/zip"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,9 +34,18 @@ const (
 // Manifest names every other file of a bundle but its own signature, with its SHA-256.
 type Manifest struct {
 	Format  string         `json:"format"`
-	Run     string         `json:"run"`
-	Version string         `json:"version"` // of the rewarm that made it
+	Run     string         `json:"run,omitempty"`
+	Runs    []string       `json:"runs,omitempty"` // of an incident of several runs, each in a folder of its name
+	Version string         `json:"version"`        // of the rewarm that made it
 	Files   []ManifestFile `json:"files"`
+}
+
+// of says what a bundle is of.
+func (m Manifest) of() string {
+	if m.Run != "" {
+		return m.Run
+	}
+	return strings.Join(m.Runs, " ")
 }
 
 // ManifestFile is one file of a bundle.
@@ -48,151 +55,172 @@ type ManifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
+// files are the contents of a bundle, or of one folder of it, by name.
+type files map[string]Source
+
 // zipEpoch is the time of every entry of a bundle: the first that a zip can hold.
 var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Build makes a bundle. It depends on the material, the version and the key alone. With a signer the
+// Build writes a bundle. It depends on the material, the version and the key alone. With a signer the
 // manifest is signed; nil is for a machine without a key.
-func Build(m Material, version string, signer note.Signer) ([]byte, error) {
-	files, err := m.files()
+func Build(to io.Writer, m Material, version string, signer note.Signer) error {
+	list, _, err := m.bundled(version, signer)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	manifest, err := encode(manifestOf(m.Run, version, files))
-	if err != nil {
-		return nil, err
-	}
-	files[manifestFile] = manifest
-	if signer != nil {
-		if files[signatureFile], err = signManifest(m.Run, manifest, signer); err != nil {
-			return nil, err
-		}
-	}
-	return pack(files)
+	return pack(to, list)
 }
 
-// files gives everything in a bundle but its manifest and the signature of that.
-func (m Material) files() (map[string][]byte, error) {
+// bundled gives all files of the bundle of one run.
+func (m Material) bundled(version string, signer note.Signer) (files, *Figures, error) {
+	list, figures, err := m.files()
+	if err != nil {
+		return nil, nil, err
+	}
+	return list, figures, list.seal(Manifest{Run: m.Run, Version: version}, signer)
+}
+
+// seal adds the manifest and, with a signer, its signature.
+func (list files) seal(m Manifest, signer note.Signer) error {
+	made, err := manifestOf(m, list)
+	if err != nil {
+		return err
+	}
+	text, err := encode(made)
+	if err != nil {
+		return err
+	}
+	list[manifestFile] = held(text)
+	if signer == nil {
+		return nil
+	}
+	signed, err := signManifest(made.of(), text, signer)
+	list[signatureFile] = held(signed)
+	return err
+}
+
+// files gives everything in the bundle of one run but its manifest and the signature of that.
+func (m Material) files() (files, *Figures, error) {
 	figures, err := FiguresOf(m.Segments)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	files := map[string][]byte{}
+	list := files{}
 	for i, segment := range m.Segments {
-		files[segmentName(i+1)] = segment
+		list[segmentName(i+1)] = segment
 	}
 	for name, text := range m.Captures {
-		files[capturesDir+"/"+name] = text
+		list[capturesDir+"/"+name] = held(text)
 	}
 	if m.Head != nil {
-		files[headFile] = m.Head
+		list[headFile] = held(m.Head)
 	}
 	if m.Key != nil {
-		files[keyFile] = m.Key
+		list[keyFile] = held(m.Key)
 	}
-	if files[runbookFile], err = runbookOf(m.Segments); err != nil {
-		return nil, err
+	return list, figures, list.derive(m, figures)
+}
+
+// derive adds what follows from the records and the captures.
+func (list files) derive(m Material, figures *Figures) error {
+	begun, err := Begun(m)
+	if err != nil {
+		return err
 	}
-	if files[figuresFile], err = encode(figures); err != nil {
-		return nil, err
+	list[runbookFile] = held(begun.Runbook)
+	text, err := encode(figures)
+	if err != nil {
+		return err
 	}
+	list[figuresFile] = held(text)
 	report, err := newReport(figures, m)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files[timelineJSON], files[timelineCSV] = report.timelineJSON(), report.timelineCSV()
-	if files[reportMD], err = report.markdown(); err != nil {
-		return nil, err
-	}
-	files[reportHTML], err = report.html()
-	return files, err
+	list[timelineJSON], list[timelineCSV] = held(timelineLines(report.Timeline)), held(timelineTable(report.Timeline))
+	return list.render(report, runTemplates)
 }
 
-// runbookOf gives the bytes of the runbook that the run began with.
-func runbookOf(segments [][]byte) ([]byte, error) {
-	var book []byte
-	err := walkLog(segments, func(e entry, _ *steps.State) error {
-		if b, ok := e.body.(*steps.Begun); ok {
-			book = b.Runbook
-			return errFound
-		}
-		return nil
+// Begun gives what a run began with.
+func Begun(m Material) (*steps.Begun, error) {
+	var begun *steps.Begun
+	err := decodeLog(m.Segments, func(e entry) error {
+		begun, _ = e.body.(*steps.Begun)
+		return errFound
 	})
-	if err != nil && err != errFound {
+	switch {
+	case !errors.Is(err, errFound):
 		return nil, err
+	case begun == nil:
+		return nil, errors.New("the log does not start with a begun record")
 	}
-	return book, nil
+	return begun, nil
 }
 
-func manifestOf(run, version string, files map[string][]byte) Manifest {
-	m := Manifest{Format: BundleFormat, Run: run, Version: version}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		sum := sha256.Sum256(files[name])
-		m.Files = append(m.Files, ManifestFile{Name: name, Size: int64(len(files[name])), SHA256: hex.EncodeToString(sum[:])})
+// manifestOf completes a manifest with its format and the files.
+func manifestOf(m Manifest, list files) (Manifest, error) {
+	m.Format, m.Files = BundleFormat, nil
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		size, sum, err := sumOf(list[name])
+		if err != nil {
+			return m, fmt.Errorf("%q: %w", name, err)
+		}
+		m.Files = append(m.Files, ManifestFile{Name: name, Size: size, SHA256: sum})
 	}
-	return m
+	return m, nil
 }
 
 // pack writes a zip with sorted names, stored, and nothing in it of the machine that made it.
-func pack(files map[string][]byte) ([]byte, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+func pack(out io.Writer, list files) error {
+	w := zip.NewWriter(out)
+	for _, name := range slices.Sorted(maps.Keys(list)) {
 		header := &zip.FileHeader{Name: name, Method: zip.Store, Modified: zipEpoch}
 		header.SetMode(0o644)
 		to, err := w.CreateHeader(header)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if _, err := to.Write(files[name]); err != nil {
-			return nil, err
+		if _, err := pour(to, list[name]); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return w.Close()
 }
 
-// mostBytes bounds what all files of a bundle together may take when it is read.
-const mostBytes = 1 << 30
+// mostBytes bounds what all files of a bundle together may take.
+const mostBytes = 16 << 30
 
-// unpack reads the files of a zip. exact is false when the zip is not byte for byte what pack writes for
-// them: it was packed by something else, or has bytes besides its files.
-func unpack(bundle []byte) (files map[string][]byte, exact bool, err error) {
-	r, err := zip.NewReader(bytes.NewReader(bundle), int64(len(bundle)))
+// unpack finds the files of a zip.
+func unpack(bundle io.ReaderAt, size int64) (files, error) {
+	r, err := zip.NewReader(bundle, size)
 	if err != nil {
-		return nil, false, fmt.Errorf("this is no bundle: %w", err)
+		return nil, fmt.Errorf("this is no bundle: %w", err)
 	}
-	files = map[string][]byte{}
-	room := int64(mostBytes)
+	list := files{}
+	room := uint64(mostBytes)
 	for _, entry := range r.File {
 		if strings.HasSuffix(entry.Name, "/") && entry.UncompressedSize64 == 0 {
 			continue // a folder, which other programs write down
 		}
-		if _, twice := files[entry.Name]; twice {
-			return nil, false, fmt.Errorf("%q is in the bundle twice", entry.Name)
+		if _, twice := list[entry.Name]; twice {
+			return nil, fmt.Errorf("%q is in the bundle twice", entry.Name)
 		}
-		text, err := readEntry(entry, room)
-		if err != nil {
-			return nil, false, fmt.Errorf("%q: %w", entry.Name, err)
+		if entry.UncompressedSize64 > room {
+			return nil, fmt.Errorf("the bundle holds more than %d bytes", mostBytes)
 		}
-		files[entry.Name] = text
-		room -= int64(len(text))
+		room -= entry.UncompressedSize64
+		list[entry.Name] = packed{entry}
 	}
-	again, err := pack(files)
-	return files, bytes.Equal(again, bundle), err
+	return list, nil
 }
 
-func readEntry(entry *zip.File, room int64) ([]byte, error) {
-	from, err := entry.Open()
-	if err != nil {
-		return nil, err
+// exact reports whether a zip is byte for byte what pack writes for its files. Else it was packed by something
+// else, or has bytes besides its files.
+func exact(bundle io.ReaderAt, size int64, list files) (bool, error) {
+	rest := &following{from: io.NewSectionReader(bundle, 0, size)}
+	err := pack(rest, list)
+	if errors.Is(err, errDiffers) || err == nil && rest.read != size {
+		return false, nil
 	}
-	defer from.Close()
-	text, err := io.ReadAll(io.LimitReader(from, room+1))
-	if err == nil && int64(len(text)) > room {
-		err = fmt.Errorf("the bundle holds more than %d bytes", mostBytes)
-	}
-	return text, err
+	return err == nil, err
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"encoding/csv"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -11,16 +12,6 @@ import (
 
 	"github.com/rewarm/rewarm/audit"
 )
-
-// built is an unsigned bundle.
-func built(t testing.TB, m Material) []byte {
-	t.Helper()
-	bundle, err := Build(m, "v1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bundle
-}
 
 // TestBundleIsAPureFunction: the same material gives the same bytes, in every zone.
 func TestBundleIsAPureFunction(t *testing.T) {
@@ -38,7 +29,7 @@ func TestBundleIsAPureFunction(t *testing.T) {
 			t.Errorf("in zone %s the bundle is another one", zone)
 		}
 	}
-	if _, err := Verify(first, Check{Version: "v1"}); err != nil {
+	if _, err := verified(first, Check{Version: "v1"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -47,10 +38,7 @@ func TestBundleIsAPureFunction(t *testing.T) {
 // follows it, every third of the rest.
 func TestEveryByteCounts(t *testing.T) {
 	m, key := signedRun(t, smallID, smallRecords(t, true))
-	bundle, err := Build(m, "v1", key.Signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundle := sealed(t, m, key)
 	found, signature := 0, bytes.Index(bundle, []byte(signatureFile))
 	for i := range bundle {
 		if i%3 != 0 && (i < signature || i > signature+600) {
@@ -58,7 +46,7 @@ func TestEveryByteCounts(t *testing.T) {
 		}
 		changed := bytes.Clone(bundle)
 		changed[i] ^= 0x01
-		if _, err := Verify(changed, Check{Version: "v1"}); !IsBroken(err) {
+		if _, err := verified(changed, Check{Version: "v1"}); !IsBroken(err) {
 			t.Fatalf("byte %d of %d was changed and not found: %v", i, len(bundle), err)
 		}
 		found++
@@ -69,12 +57,12 @@ func TestEveryByteCounts(t *testing.T) {
 // remade is a bundle of changed material, with every hash of the manifest right.
 func remade(t *testing.T, m Material, log []byte) error {
 	t.Helper()
-	m.Segments = [][]byte{log}
-	bundle, err := Build(m, "v1", nil)
-	if err != nil {
+	m.Segments = []Source{held(log)}
+	var b bytes.Buffer
+	if err := Build(&b, m, "v1", nil); err != nil {
 		return &Broken{Why: err.Error()} // not even a report can be made of it
 	}
-	_, err = Verify(bundle, Check{Version: "v1"})
+	_, err := verified(b.Bytes(), Check{Version: "v1"})
 	return err
 }
 
@@ -82,7 +70,8 @@ func remade(t *testing.T, m Material, log []byte) error {
 // it: the chain or the signed head tells each.
 func TestLinesAreMissed(t *testing.T) {
 	m := smallRun(t, true)
-	lines := bytes.SplitAfter(m.Segments[0], []byte("\n"))
+	whole := logOf(t, m)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
 	lines = lines[:len(lines)-1]
 	join := func(parts ...[][]byte) []byte {
 		var all []byte
@@ -107,8 +96,8 @@ func TestLinesAreMissed(t *testing.T) {
 		}
 	}
 	// A last line that only lacks its newline is a record.
-	for end := len(m.Segments[0]) - 2; end > 0; end -= 97 {
-		if err := remade(t, m, m.Segments[0][:end]); !IsBroken(err) {
+	for end := len(whole) - 2; end > 0; end -= 97 {
+		if err := remade(t, m, whole[:end]); !IsBroken(err) {
 			t.Fatalf("the log cut at byte %d and not found: %v", end, err)
 		}
 	}
@@ -118,27 +107,12 @@ func TestLinesAreMissed(t *testing.T) {
 func TestWhatIsFoundIsNamed(t *testing.T) {
 	m := smallRun(t, true)
 	other := smallRun(t, true) // the same run with a key of its own
-	files, _, err := unpack(built(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := texts(t, built(t, m))
 	with := func(name string, change func(text []byte) []byte) []byte {
-		changed := map[string][]byte{}
-		for n, text := range files {
-			changed[n] = text
-		}
-		changed[name] = change(bytes.Clone(files[name]))
-		delete(changed, manifestFile)
-		manifest, err := encode(manifestOf(m.Run, "v1", changed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed[manifestFile] = manifest
-		bundle, err := pack(changed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bundle
+		changed := maps.Clone(all)
+		changed[name] = change(bytes.Clone(all[name]))
+		changed[manifestFile] = resealed(t, changed, m.Run, "v1")
+		return packedOf(t, changed)
 	}
 	more := func(text []byte) []byte { return append(text, ' ') }
 	for _, c := range []struct {
@@ -157,15 +131,24 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 		{"head", built(t, m), Check{Head: &audit.Head{Seq: 99}}, "the log: "},
 	} {
 		c.check.Version = "v1"
-		_, err := Verify(c.bundle, c.check)
+		_, err := verified(c.bundle, c.check)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %q", c.what, err, c.want)
 		}
 	}
-	v, err := Verify(built(t, m), Check{Version: "v1", Keys: []note.Verifier{keyOf(t, m.Key)}})
+	v, err := verified(built(t, m), Check{Version: "v1", Keys: []note.Verifier{keyOf(t, m.Key)}})
 	if err != nil || !v.Pinned {
 		t.Errorf("the right key: %+v, %v", v, err)
 	}
+}
+
+func logOf(t *testing.T, m Material) []byte {
+	t.Helper()
+	text, err := hold(m.Segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func idOf(t *testing.T, m Material) string {
@@ -186,7 +169,7 @@ func keyOf(t *testing.T, text []byte) note.Verifier {
 func TestALogWithoutAHeadSaysSo(t *testing.T) {
 	m := smallRun(t, false)
 	m.Head, m.Key = nil, nil
-	v, err := Verify(built(t, m), Check{Version: "v2"})
+	v, err := verified(built(t, m), Check{Version: "v2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,10 +184,7 @@ func TestALogWithoutAHeadSaysSo(t *testing.T) {
 // TestTextFromOutsideIsHarmless: in every format of a bundle.
 // https://github.com/allinurl/goaccess/issues/58
 func TestTextFromOutsideIsHarmless(t *testing.T) {
-	files, _, err := unpack(built(t, smallRun(t, true)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, built(t, smallRun(t, true)))
 	for name, forbidden := range map[string][]string{
 		reportHTML:   {"<img", "</script>", "\x1b", "\u202e", "javascript:1)\""},
 		reportMD:     {"<img", "</script>", "\x1b", "\u202e", "`rm`", "[x](", "ana: </"},
@@ -238,10 +218,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Captures[rangesFile] = gone
-	files, _, err := unpack(built(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, built(t, m))
 	for _, want := range []string{"what Prometheus kept: http://prometheus:9090 cannot be reached", "the controls in Redis at the end: not captured yet"} {
 		if !bytes.Contains(files[reportMD], []byte(want)) {
 			t.Errorf("the report does not say %q", want)
@@ -253,7 +230,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(built(f, smallRun(f, true)))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, bundle []byte) {
-		_, _ = Verify(bundle, Check{Version: "v1"})
+		_, _ = verified(bundle, Check{Version: "v1"})
 	})
 }
 

@@ -149,19 +149,23 @@ type Left struct {
 type Process struct {
 	Seq     uint64    `json:"seq"`
 	At      time.Time `json:"at"`
+	T       int64     `json:"t_ms"`
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
 	User    string    `json:"user"`
 	Version string    `json:"version"`
+	Over    string    `json:"over,omitempty"` // the run that the command was taken over from
 }
 
-// ProbeFigure is what was observed of a probe, as the walk judged it: the worst of its series at each poll.
+// ProbeFigure is what was observed of a probe, as the walk judged it: the extremes of its series at each poll.
 type ProbeFigure struct {
-	Probe   string   `json:"probe"`
-	Unit    string   `json:"unit"`
-	Query   string   `json:"query"`
-	Unknown int      `json:"unknown"` // polls that brought no usable answer
-	Points  []Sample `json:"points"`
+	Probe   string `json:"probe"`
+	Unit    string `json:"unit"`
+	Query   string `json:"query"`
+	Unknown int    `json:"unknown"` // polls that brought no usable answer
+	// Points are the polls in their order. Of a long run one stands for several that follow each other: for their
+	// lowest and their highest.
+	Points []Sample `json:"points"`
 }
 
 // Sample is one poll of a probe.
@@ -175,7 +179,7 @@ type Sample struct {
 }
 
 // FiguresOf works the figures out of a log.
-func FiguresOf(segments [][]byte) (*Figures, error) {
+func FiguresOf(segments []Source) (*Figures, error) {
 	t := newTally()
 	if err := walkLog(segments, t.take); err != nil {
 		return nil, err

@@ -67,6 +67,7 @@ func TestRowsOfTheTimeline(t *testing.T) {
 		}
 	}
 	want := `begun: origin-fault for service catalog
+command: ana on desk walks, process 7, rewarm v1
 stage: protect-origin entered
 flip: enforce-admission: origin.admission from unlimited (absent) to 3200 attempts/s, protecting, applied, BLIND
 lifted: released by ana
@@ -87,10 +88,7 @@ end: aborted: enough
 // TestWhatTheReportTells beside the timeline.
 func TestWhatTheReportTells(t *testing.T) {
 	m, _ := signedRun(t, smallID, releasingRun(t))
-	files, _, err := unpack(built(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, built(t, m))
 	for _, want := range []string{
 		"| queue-age at most 250ms | 9.5s | 10:08:13.0 |",
 		"| origin.admission | 3200 attempts/s | unlimited (absent) | 3200 attempts/s | 6400 attempts/s | 2 |",

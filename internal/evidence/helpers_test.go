@@ -1,11 +1,15 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
@@ -109,4 +113,80 @@ func smallRecords(t testing.TB, end bool) []record {
 		list = append(list, record{steps.KindAborted, &steps.Ended{Reason: "enough", By: "ana"}})
 	}
 	return list
+}
+
+// built is an unsigned bundle.
+func built(t testing.TB, m Material) []byte {
+	t.Helper()
+	return sealed(t, m, nil)
+}
+
+// sealed is a bundle that is signed by a key, when there is one.
+func sealed(t testing.TB, m Material, key *audit.Key) []byte {
+	t.Helper()
+	var signer note.Signer
+	if key != nil {
+		signer = key.Signer
+	}
+	var b bytes.Buffer
+	if err := Build(&b, m, "v1", signer); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// verified checks a bundle in memory.
+func verified(bundle []byte, check Check) (Verified, error) {
+	return Verify(bytes.NewReader(bundle), int64(len(bundle)), check)
+}
+
+// texts are the files of a bundle.
+func texts(t testing.TB, bundle []byte) map[string][]byte {
+	t.Helper()
+	list, err := unpack(bytes.NewReader(bundle), int64(len(bundle)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for name, content := range list {
+		if all[name], err = hold(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// packedOf packs files as rewarm does.
+func packedOf(t testing.TB, all map[string][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pack(&b, heldAll(all)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func heldAll(all map[string][]byte) files {
+	list := files{}
+	for name, text := range all {
+		list[name] = held(text)
+	}
+	return list
+}
+
+// resealed makes the manifest of changed files anew, with every hash right.
+func resealed(t testing.TB, all map[string][]byte, run, version string) []byte {
+	t.Helper()
+	rest := maps.Clone(all)
+	delete(rest, manifestFile)
+	delete(rest, signatureFile)
+	manifest, err := manifestOf(Manifest{Run: run, Version: version}, heldAll(rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := encode(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

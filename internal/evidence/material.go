@@ -3,6 +3,7 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 // Material is everything that a bundle is made of.
 type Material struct {
 	Run      string
-	Segments [][]byte          // of the log, in order
+	Segments []Source          // of the log, in order
 	Head     []byte            // the signed head, nil when there is none
 	Key      []byte            // the public key that it claims to be signed with, nil when there is none
 	Captures map[string][]byte // by file name
@@ -22,22 +23,23 @@ type Material struct {
 // capturesDir is the folder of captures inside a run's folder.
 const capturesDir = "captures"
 
-// Read takes the material of a run from its files. The head and the captures lie beside the first segment.
+// Read takes the material of a run from its files. The head and the captures lie beside the first segment. The
+// head is read first: a log that is ahead of it is normal.
 func Read(run string, segments []string, key []byte) (Material, error) {
 	m := Material{Run: run, Key: key, Captures: map[string][]byte{}}
-	for _, path := range segments {
-		log, err := os.ReadFile(path)
-		if err != nil {
-			return m, fmt.Errorf("the log: %w", err)
-		}
-		m.Segments = append(m.Segments, log)
-	}
 	dir := filepath.Dir(segments[0])
 	head, err := os.ReadFile(filepath.Join(dir, "head"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("the head: %w", err)
 	}
 	m.Head = head
+	for _, path := range segments {
+		log, err := storedAt(path)
+		if err != nil {
+			return m, fmt.Errorf("the log: %w", err)
+		}
+		m.Segments = append(m.Segments, log)
+	}
 	return m, m.readCaptures(filepath.Join(dir, capturesDir))
 }
 
@@ -89,4 +91,33 @@ func captureOf(name string) string {
 		return rest
 	}
 	return ""
+}
+
+// Unbundle gives the material in a bundle, run by run. It checks nothing: Verify does.
+func Unbundle(bundle io.ReaderAt, size int64) ([]Material, error) {
+	list, err := unpack(bundle, size)
+	if err != nil {
+		return nil, &Broken{Why: err.Error()}
+	}
+	manifest, err := checkManifest(list)
+	if err != nil {
+		return nil, err
+	}
+	if len(manifest.Runs) == 0 {
+		m, err := materialOf(manifest.Run, list)
+		return []Material{m}, err
+	}
+	of, _, err := list.runFolders(manifest.Runs)
+	if err != nil {
+		return nil, err
+	}
+	var runs []Material
+	for _, run := range manifest.Runs {
+		m, err := materialOf(run, of[run])
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, m)
+	}
+	return runs, nil
 }

@@ -12,39 +12,51 @@ import (
 	"github.com/rewarm/rewarm/templates"
 )
 
-// The templates of the reports.
-const (
-	markdownTemplate = "reports/report.md.tmpl"
-	htmlTemplate     = "reports/report.html.tmpl"
+// reportTemplates are a report's templates in the folder of templates.
+type reportTemplates struct{ markdown, page string }
+
+var (
+	runTemplates      = reportTemplates{"report.md.tmpl", "report.html.tmpl"}
+	incidentTemplates = reportTemplates{"incident.md.tmpl", "incident.html.tmpl"}
 )
 
-// markdown is the report as Markdown. Everything from outside goes through md.
-func (r *report) markdown() ([]byte, error) {
-	text, err := templates.Files.ReadFile(markdownTemplate)
+const (
+	reportsDir   = "reports/"
+	pageTemplate = reportsDir + "page.html.tmpl" // what the pages share
+)
+
+// render adds the report as Markdown and as one page that loads nothing.
+func (list files) render(report any, of reportTemplates) error {
+	text, err := markdown(report, of.markdown)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t, err := texttemplate.New("report.md").Funcs(texttemplate.FuncMap{"md": md, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join}).Parse(string(text))
+	page, err := page(report, of.page)
+	list[reportMD], list[reportHTML] = held(text), held(page)
+	return err
+}
+
+// markdown is a report as Markdown. Everything from outside goes through md.
+func markdown(report any, name string) ([]byte, error) {
+	words := texttemplate.FuncMap{"md": md, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join}
+	t, err := texttemplate.New(name).Funcs(words).ParseFS(templates.Files, reportsDir+name)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, r)
+	err = t.Execute(&b, report)
 	return b.Bytes(), err
 }
 
-// html is the report as one page that loads nothing.
-func (r *report) html() ([]byte, error) {
-	text, err := templates.Files.ReadFile(htmlTemplate)
-	if err != nil {
-		return nil, err
-	}
-	t, err := htmltemplate.New("report.html").Funcs(htmltemplate.FuncMap{"show": visible, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "svg": svg}).Parse(string(text))
+// page is a report as one page. Its template escapes, and show makes visible.
+func page(report any, name string) ([]byte, error) {
+	words := htmltemplate.FuncMap{"show": visible, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "svg": svg}
+	t, err := htmltemplate.New(name).Funcs(words).ParseFS(templates.Files, pageTemplate, reportsDir+name)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, r)
+	err = t.Execute(&b, report)
 	return b.Bytes(), err
 }
 

@@ -22,10 +22,11 @@ type report struct {
 
 // TimelineRow is a row of the timeline.
 type TimelineRow struct {
+	Run  string    `json:"run"`
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"at"`
 	T    int64     `json:"t_ms"`
-	What string    `json:"what"` // begun, stage, flip, hold, lifted, decision, person, by hand, call, drift, guard, skip, recovered, end
+	What string    `json:"what"` // begun, command, stage, flip, hold, lifted, decision, person, by hand, call, drift, guard, skip, recovered, end
 	Text string    `json:"text"`
 }
 
@@ -104,9 +105,12 @@ func (r *report) captures(m Material) (*Ranges, error) {
 func timeline(f *Figures) []TimelineRow {
 	var list []TimelineRow
 	add := func(seq uint64, at time.Time, t int64, what, text string) {
-		list = append(list, TimelineRow{seq, at.UTC(), t, what, text})
+		list = append(list, TimelineRow{f.Run, seq, at.UTC(), t, what, text})
 	}
 	add(1, f.Began, 0, "begun", fmt.Sprintf("%s for service %s", f.Runbook, f.Service))
+	for i, x := range f.Processes {
+		add(x.Seq, x.At, x.T, "command", x.words(i > 0))
+	}
 	for _, x := range f.Flips {
 		add(x.Seq, x.At, x.T, "flip", flipText(x))
 	}
@@ -190,22 +194,37 @@ func (f *Figures) steady(control string) string {
 	return ""
 }
 
-func (r *report) timelineJSON() []byte {
+// words tell who walks from here on.
+func (p Process) words(goesOn bool) string {
+	verb := "walks"
+	if goesOn {
+		verb = "goes on"
+	}
+	text := fmt.Sprintf("%s on %s %s, process %d, rewarm %s", p.User, p.Host, verb, p.PID, p.Version)
+	if p.Over != "" {
+		text += ", having taken the command over from run " + p.Over
+	}
+	return text
+}
+
+// timelineLines are the rows as JSON lines.
+func timelineLines(rows []TimelineRow) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	for _, row := range r.Timeline {
+	for _, row := range rows {
 		_ = e.Encode(row) // a buffer takes everything, and nothing in a row cannot be encoded
 	}
 	return b.Bytes()
 }
 
-func (r *report) timelineCSV() []byte {
+// timelineTable are the rows as CSV.
+func timelineTable(rows []TimelineRow) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{"seq", "at", "t_ms", "what", "text"})
-	for _, row := range r.Timeline {
-		_ = w.Write([]string{fmt.Sprint(row.Seq), row.At.Format(time.RFC3339Nano), fmt.Sprint(row.T), row.What, notFormula(visible(row.Text))})
+	_ = w.Write([]string{"run", "seq", "at", "t_ms", "what", "text"})
+	for _, row := range rows {
+		_ = w.Write([]string{row.Run, fmt.Sprint(row.Seq), row.At.Format(time.RFC3339Nano), fmt.Sprint(row.T), row.What, notFormula(visible(row.Text))})
 	}
 	w.Flush()
 	return b.Bytes()

@@ -32,17 +32,24 @@ func signManifest(run string, manifest []byte, signer note.Signer) ([]byte, erro
 }
 
 // checkSignature holds the manifest against its signature, if there is one.
-func (v *Verified) checkSignature(files map[string][]byte, keys []note.Verifier) error {
-	signed := files[signatureFile]
-	if signed == nil {
+func (v *Verified) checkSignature(list files, keys []note.Verifier) error {
+	if list[signatureFile] == nil {
 		return nil
+	}
+	signed, err := hold(list[signatureFile])
+	if err != nil {
+		return broken(signatureFile, "%v", err)
+	}
+	manifest, err := hold(list[manifestFile])
+	if err != nil {
+		return broken(manifestFile, "%v", err)
 	}
 	n, err := openNote(signed, keys)
 	if err != nil {
 		return broken(signatureFile, "%v", err)
 	}
 	by := n.Sigs[0]
-	if n.Text != signedText(v.Run, files[manifestFile]) {
+	if n.Text != signedText(Manifest{Run: v.Run, Runs: v.Runs}.of(), manifest) {
 		return broken(manifestFile, "it is not the one that %s signed: it was changed after the export, as were files that it names", keyID(by.Name, by.Hash))
 	}
 	if string(signed) != n.Text+"\n— "+by.Name+" "+by.Base64+"\n" {

@@ -3,7 +3,6 @@ package evidence
 import (
 	"archive/zip"
 	"bytes"
-	"maps"
 	"strings"
 	"testing"
 
@@ -30,33 +29,18 @@ func captured(t *testing.T) (Material, *audit.Key) {
 // forged is a bundle whose files were changed, packed as rewarm packs, with every hash of the manifest right.
 func forged(t *testing.T, bundle []byte, version string, change func(files map[string][]byte)) []byte {
 	t.Helper()
-	files, _, err := unpack(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, bundle)
 	change(files)
-	rest := maps.Clone(files)
-	delete(rest, manifestFile)
-	delete(rest, signatureFile)
-	if files[manifestFile], err = encode(manifestOf(smallID, version, rest)); err != nil {
-		t.Fatal(err)
-	}
-	made, err := pack(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
+	files[manifestFile] = resealed(t, files, smallID, version)
+	return packedOf(t, files)
 }
 
 func TestSignedManifest(t *testing.T) {
 	m, key := captured(t)
 	stranger, strangers := captured(t)
-	bundle, err := Build(m, "v1", key.Signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := Build(m, "v1", key.Signer); err != nil || !bytes.Equal(again, bundle) {
-		t.Errorf("the second build of a signed bundle is another: %v", err)
+	bundle := sealed(t, m, key)
+	if !bytes.Equal(sealed(t, m, key), bundle) {
+		t.Error("the second build of a signed bundle is another")
 	}
 	capture := capturesDir + "/" + controlsFile
 	changeCapture := func(files map[string][]byte) {
@@ -67,16 +51,12 @@ func TestSignedManifest(t *testing.T) {
 		return func(files map[string][]byte) { change(files); delete(files, signatureFile) }
 	}
 	resigned := forged(t, bundle, "v1", unsigned(changeCapture))
-	files, _, err := unpack(resigned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, resigned)
+	var err error
 	if files[signatureFile], err = signManifest(smallID, files[manifestFile], strangers.Signer); err != nil {
 		t.Fatal(err)
 	}
-	if resigned, err = pack(files); err != nil {
-		t.Fatal(err)
-	}
+	resigned = packedOf(t, files)
 	mine, theirs := idOf(t, m), idOf(t, stranger)
 	both := Check{Version: "v1", Keys: []note.Verifier{key.Verifier, strangers.Verifier}}
 	for _, c := range []struct {
@@ -97,7 +77,7 @@ func TestSignedManifest(t *testing.T) {
 		{"signed by another", resigned, Check{Version: "v1"}, "manifest.sig: it is signed by " + theirs + ", not by " + mine, ""},
 		{"signed by another that is known", resigned, both, "", "the manifest is signed by " + theirs + ", ANOTHER key than the head's"},
 	} {
-		v, err := Verify(c.bundle, c.check)
+		v, err := verified(c.bundle, c.check)
 		said := v.Summary() + "\n" + strings.Join(v.Sentences, "\n")
 		switch {
 		case c.broken == "" && (err != nil || !strings.Contains(said, c.want)):
@@ -111,21 +91,10 @@ func TestSignedManifest(t *testing.T) {
 // TestAnotherRunsLogIsNamed: the log of one run in the bundle of another is not a log with lines missing.
 func TestAnotherRunsLogIsNamed(t *testing.T) {
 	m, _ := captured(t)
-	files, _, err := unpack(built(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, built(t, m))
 	other := "20261129T111111Z-other-0000"
-	rest := maps.Clone(files)
-	delete(rest, manifestFile)
-	if files[manifestFile], err = encode(manifestOf(other, "v1", rest)); err != nil {
-		t.Fatal(err)
-	}
-	bundle, err := pack(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Verify(bundle, Check{Version: "v1"})
+	files[manifestFile] = resealed(t, files, other, "v1")
+	_, err := verified(packedOf(t, files), Check{Version: "v1"})
 	want := "audit.jsonl: it is the log of another run, " + smallID + ": the bundle is of " + other
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, not %q", err, want)
@@ -136,11 +105,11 @@ func TestAnotherRunsLogIsNamed(t *testing.T) {
 func TestPackedAnew(t *testing.T) {
 	m, _ := captured(t)
 	bundle := built(t, m)
-	if _, err := Verify(packedAnew(t, bundle), Check{Version: "v1"}); err == nil || !strings.Contains(err.Error(), "its contents verify and are unchanged") {
+	if _, err := verified(packedAnew(t, bundle), Check{Version: "v1"}); err == nil || !strings.Contains(err.Error(), "its contents verify and are unchanged") {
 		t.Errorf("packed anew: %v", err)
 	}
 	changed := forged(t, bundle, "v1", func(files map[string][]byte) { files[figuresFile] = []byte("{}\n") })
-	if _, err := Verify(packedAnew(t, changed), Check{Version: "v1"}); err == nil || !strings.HasPrefix(err.Error(), "figures.json: ") {
+	if _, err := verified(packedAnew(t, changed), Check{Version: "v1"}); err == nil || !strings.HasPrefix(err.Error(), "figures.json: ") {
 		t.Errorf("changed and packed anew: %v", err)
 	}
 }
@@ -148,10 +117,7 @@ func TestPackedAnew(t *testing.T) {
 // packedAnew is the same files compressed, with a folder written down, as other programs do.
 func packedAnew(t *testing.T, bundle []byte) []byte {
 	t.Helper()
-	files, _, err := unpack(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := texts(t, bundle)
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	if _, err := w.Create(capturesDir + "/"); err != nil {

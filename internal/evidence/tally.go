@@ -23,6 +23,8 @@ type tally struct {
 	seen    map[string]steps.GateSeen // by the gate's name: as last observed
 	by      map[string]string         // by digest: who approved an intent
 	asked   map[string]string         // by step: the question to a person
+	courses []course                  // by the index in Probes
+	worst   *worstOf
 }
 
 func newTally() *tally {
@@ -42,7 +44,7 @@ func (t *tally) take(e entry, s *steps.State) error {
 	case *steps.Begun:
 		t.begun(e, b, s.Doc)
 	case *steps.Resumed:
-		t.f.Processes = append(t.f.Processes, Process{e.Seq, e.At, b.Host, b.PID, b.User, b.Version})
+		t.f.Processes = append(t.f.Processes, Process{Seq: e.Seq, At: e.At, T: e.T, Host: b.Host, PID: b.PID, User: b.User, Version: b.Version})
 	case *steps.StageBody:
 		t.stage(e, b)
 	case *steps.Observed:
@@ -72,7 +74,12 @@ func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
 	f.Run, f.Service, f.Runbook, f.SHA256, f.Parameters = b.Run, b.Service, doc.Name, b.SHA256, b.Parameters
 	f.Lab, f.Prometheus, f.Redis, f.Began = b.Lab, b.Prometheus, b.Redis, e.At
 	f.WithinMS = doc.RecoverWithin.Milliseconds()
-	f.Processes = append(f.Processes, Process{e.Seq, e.At, b.Host, b.PID, b.User, b.Version})
+	t.worst = newWorstOf(doc.Exit.When)
+	walker := Process{Seq: e.Seq, At: e.At, T: e.T, Host: b.Host, PID: b.PID, User: b.User, Version: b.Version}
+	if b.Over != nil {
+		walker.Over = b.Over.Run
+	}
+	f.Processes = append(f.Processes, walker)
 	for _, figure := range doc.Figures {
 		f.References = append(f.References, Reference{figure.Name, figure.Value, figure.Unit, figure.Measured})
 	}
@@ -83,6 +90,7 @@ func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
 	for i := range doc.Probes {
 		p := &doc.Probes[i]
 		t.probes[p.Name] = i
+		t.courses = append(t.courses, course{every: 1})
 		f.Probes = append(f.Probes, ProbeFigure{Probe: p.Name, Unit: p.Unit, Query: p.Query, Points: []Sample{}})
 	}
 }
@@ -107,12 +115,13 @@ func (t *tally) observed(b *steps.Observed, doc *runbook.Document) {
 		if !known {
 			continue
 		}
-		p := &t.f.Probes[index]
 		if a.Reason != "" || a.Count == 0 {
-			p.Unknown++
+			t.f.Probes[index].Unknown++
 			continue
 		}
-		p.Points = append(p.Points, Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual), Source: a.Source})
+		sample := Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual), Source: a.Source}
+		t.worst.see(&t.f.Probes[index], sample)
+		t.courses[index].add(sample)
 	}
 }
 
@@ -257,7 +266,10 @@ func (t *tally) done() *Figures {
 	}
 	f.TotalMS = t.ledger.last
 	f.Ledger = t.ledger.stages()
-	f.Worst = worstOf(s.Doc.Exit.When, f.Probes)
+	f.Worst = t.worst.list()
+	for i := range t.courses {
+		f.Probes[i].Points = t.courses[i].points()
+	}
 	for cause, index := range t.open {
 		f.Holds[index].LastedMS = t.ledger.last - t.begunAt[cause]
 	}

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,8 +25,9 @@ type Check struct {
 
 // Verified is what was found about a bundle that holds.
 type Verified struct {
-	Run        string   `json:"run"`
-	Version    string   `json:"version"` // that made it
+	Run        string   `json:"run,omitempty"`
+	Runs       []string `json:"runs,omitempty"` // of an incident of several
+	Version    string   `json:"version"`        // that made it
 	Files      int      `json:"files"`
 	Head       string   `json:"head"`
 	SignedBy   string   `json:"signed_by,omitempty"`          // the head: name and hash of the key
@@ -35,11 +35,18 @@ type Verified struct {
 	Pinned     bool     `json:"pinned"`                       // the signatures are by keys that were given
 	Claims     []string `json:"claims"`                       // files that the log does not prove: whoever exported says so
 	Sentences  []string `json:"sentences"`
+
+	Each    []Verified `json:"each,omitempty"` // of the runs of an incident
+	figures *Figures
+	keys    []note.Verifier // that the signatures were checked with
 }
 
 // Summary is one line: what was checked, and what nothing but its signature stands for.
 func (v Verified) Summary() string {
 	text := fmt.Sprintf("run %s verifies: %d files, head %s", v.Run, v.Files, v.Head)
+	if len(v.Runs) > 0 {
+		text = fmt.Sprintf("%d runs verify: %d files, %s", len(v.Runs), v.Files, strings.Join(v.heads(), ", "))
+	}
 	switch {
 	case len(v.Claims) == 0:
 		return text + "; every file follows from the log"
@@ -47,6 +54,13 @@ func (v Verified) Summary() string {
 		return text + "; NOT proved and NOT signed: " + strings.Join(v.Claims, ", ")
 	}
 	return text + "; the word of who exported, signed by " + v.ManifestBy + ": " + strings.Join(v.Claims, ", ")
+}
+
+func (v Verified) heads() (heads []string) {
+	for _, one := range v.Each {
+		heads = append(heads, one.Run+" with head "+one.Head)
+	}
+	return heads
 }
 
 // Broken is why a bundle does not hold.
@@ -69,44 +83,65 @@ func broken(file, format string, args ...any) error {
 // Verify checks a bundle by itself, without a network: the zip, every hash, the signature of the manifest,
 // the chain, the signed head, that the runbook is the one of the log, and that the figures, the timeline and
 // the reports follow from the records. The first thing that does not hold is the error.
-func Verify(bundle []byte, check Check) (Verified, error) {
-	files, exact, err := unpack(bundle)
+func Verify(bundle io.ReaderAt, size int64, check Check) (Verified, error) {
+	list, err := unpack(bundle, size)
 	if err != nil {
 		return Verified{}, &Broken{Why: err.Error()}
 	}
-	manifest, err := checkManifest(files)
+	v, err := verifyFiles(list, check)
+	if err != nil {
+		return v, err
+	}
+	same, err := exact(bundle, size, list)
+	if err == nil && !same {
+		err = &Broken{Why: "packed anew: its contents verify and are unchanged, but the zip is not byte for byte as rewarm writes it"}
+	}
+	return v, err
+}
+
+// verifyFiles checks the contents of a bundle.
+func verifyFiles(list files, check Check) (Verified, error) {
+	manifest, err := checkManifest(list)
 	if err != nil {
 		return Verified{}, err
 	}
-	v := Verified{Run: manifest.Run, Version: manifest.Version, Files: len(files), Claims: []string{}}
-	if err := v.checkContents(files, check); err != nil {
-		return v, err
+	v := Verified{Run: manifest.Run, Runs: manifest.Runs, Version: manifest.Version, Files: len(list), Claims: []string{}}
+	if len(v.Runs) > 0 {
+		err = v.verifyIncident(list, check)
+	} else {
+		err = v.checkContents(list, check)
 	}
-	if !exact {
-		return v, &Broken{Why: "packed anew: its contents verify and are unchanged, but the zip is not byte for byte as rewarm writes it"}
-	}
-	return v, nil
+	return v, err
 }
 
-func (v *Verified) checkContents(files map[string][]byte, check Check) error {
-	material, err := materialOf(v.Run, files)
+// verifyRun checks what should be the files of one run.
+func verifyRun(list files, check Check) (Verified, error) {
+	v, err := verifyFiles(list, check)
+	if err == nil && v.Run == "" {
+		err = broken(manifestFile, "it names no run")
+	}
+	return v, err
+}
+
+func (v *Verified) checkContents(list files, check Check) error {
+	material, err := materialOf(v.Run, list)
 	if err != nil {
 		return err
 	}
-	keys, err := v.keysFor(material, check.Keys)
-	if err != nil {
+	if v.keys, err = v.keysFor(material, check.Keys); err != nil {
 		return err
 	}
-	if err := v.checkSignature(files, keys); err != nil {
+	if err := v.checkSignature(list, v.keys); err != nil {
 		return err
 	}
 	if err := checkRun(material); err != nil {
 		return err
 	}
-	if err := v.checkLog(material, check.Head, keys); err != nil {
+	if err := v.checkLog(material, check.Head, v.keys); err != nil {
 		return err
 	}
-	return v.checkDerived(files, material, check.Version)
+	v.sayExporter()
+	return v.checkDerived(list, material, check.Version)
 }
 
 // keysFor gives the keys that were given, or else the one in the bundle.
@@ -124,25 +159,26 @@ func (v *Verified) keysFor(m Material, pinned []note.Verifier) ([]note.Verifier,
 
 // checkRun finds the log of another run.
 func checkRun(m Material) error {
-	line, _, _ := bytes.Cut(m.Segments[0], []byte("\n"))
-	first, err := audit.ParseRecord(line)
-	if err != nil {
-		return nil // what is wrong with the log, its own check says better
-	}
-	body, err := steps.DecodeBody(first.Kind, first.Body)
-	if begun, ok := body.(*steps.Begun); err == nil && ok && begun.Run != m.Run {
-		return broken(segmentName(1), "it is the log of another run, %s: the bundle is of %s", begun.Run, m.Run)
-	}
-	return nil
+	var other error
+	_ = decodeLog(m.Segments[:1], func(e entry) error { // what is wrong with the log, its own check says better
+		if begun, ok := e.body.(*steps.Begun); ok && begun.Run != m.Run {
+			other = broken(segmentName(1), "it is the log of another run, %s: the bundle is of %s", begun.Run, m.Run)
+		}
+		return errFound
+	})
+	return other
 }
 
 // checkManifest holds every file against its hash. The order and the spelling of the manifest are
 // checked too, by writing it anew.
-func checkManifest(files map[string][]byte) (Manifest, error) {
+func checkManifest(list files) (Manifest, error) {
 	var m Manifest
-	text, ok := files[manifestFile]
-	if !ok {
+	if list[manifestFile] == nil {
 		return m, broken(manifestFile, "it is missing")
+	}
+	text, err := hold(list[manifestFile])
+	if err != nil {
+		return m, broken(manifestFile, "%v", err)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, broken(manifestFile, "it cannot be read: %v", err)
@@ -150,7 +186,7 @@ func checkManifest(files map[string][]byte) (Manifest, error) {
 	if m.Format != BundleFormat {
 		return m, broken(manifestFile, "its format is %q, this rewarm reads %q", m.Format, BundleFormat)
 	}
-	rest := maps.Clone(files)
+	rest := maps.Clone(list)
 	delete(rest, manifestFile)
 	delete(rest, signatureFile)
 	for _, file := range m.Files {
@@ -158,7 +194,10 @@ func checkManifest(files map[string][]byte) (Manifest, error) {
 			return m, broken(file.Name, "the manifest names it and the bundle does not have it")
 		}
 	}
-	made := manifestOf(m.Run, m.Version, rest)
+	made, err := manifestOf(m, rest)
+	if err != nil {
+		return m, &Broken{Why: err.Error()}
+	}
 	for i, file := range made.Files {
 		if !slices.ContainsFunc(m.Files, func(f ManifestFile) bool { return f.Name == file.Name }) {
 			return m, broken(file.Name, "the bundle has it and the manifest does not name it")
@@ -174,25 +213,41 @@ func checkManifest(files map[string][]byte) (Manifest, error) {
 }
 
 // materialOf takes a bundle apart again. Files that no bundle has are refused.
-func materialOf(run string, files map[string][]byte) (Material, error) {
-	m := Material{Run: run, Head: files[headFile], Key: files[keyFile], Captures: map[string][]byte{}}
+func materialOf(run string, list files) (Material, error) {
+	m := Material{Run: run, Captures: map[string][]byte{}}
 	known := []string{manifestFile, signatureFile, headFile, keyFile, runbookFile, figuresFile, reportMD, reportHTML, timelineJSON, timelineCSV}
-	for name, text := range files {
-		switch capture := captureOf(name); {
-		case segmentNumber(name) > 0:
-		case isCapture(capture):
-			m.Captures[capture] = text
-		case !slices.Contains(known, name):
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		capture := captureOf(name)
+		if segmentNumber(name) > 0 {
+			continue
+		}
+		if !isCapture(capture) && !slices.Contains(known, name) {
 			return m, broken(name, "no bundle has such a file")
 		}
+		if err := m.take(name, capture, list[name]); err != nil {
+			return m, broken(name, "%v", err)
+		}
 	}
-	for number := 1; files[segmentName(number)] != nil; number++ {
-		m.Segments = append(m.Segments, files[segmentName(number)])
+	for number := 1; list[segmentName(number)] != nil; number++ {
+		m.Segments = append(m.Segments, list[segmentName(number)])
 	}
 	if len(m.Segments) == 0 {
 		return m, broken(segmentName(1), "it is missing")
 	}
 	return m, nil
+}
+
+// take holds what does not follow from the log.
+func (m *Material) take(name, capture string, content Source) (err error) {
+	switch {
+	case name == headFile:
+		m.Head, err = hold(content)
+	case name == keyFile:
+		m.Key, err = hold(content)
+	case isCapture(capture):
+		m.Captures[capture], err = hold(content)
+	}
+	return err
 }
 
 // checkLog checks the chain and the heads.
@@ -226,7 +281,6 @@ func (v *Verified) checkLog(m Material, kept *audit.Head, keys []note.Verifier) 
 	default:
 		v.say("head %s is signed by %s, a key that was given", signed, v.SignedBy)
 	}
-	v.sayExporter()
 	return nil
 }
 
@@ -275,59 +329,95 @@ func (v *Verified) openHead(m Material, keys []note.Verifier) (*audit.Head, erro
 	return nil, unknown
 }
 
-// verifySegments puts the segments where the log's own check can read them.
-func verifySegments(segments [][]byte, options audit.VerifyOptions) (audit.Report, error) {
-	dir, err := os.MkdirTemp("", "rewarm-verify-")
-	if err != nil {
-		return audit.Report{}, err
+// verifySegments has the log's own check read the segments.
+func verifySegments(segments []Source, options audit.VerifyOptions) (audit.Report, error) {
+	var names []string
+	for i := range segments {
+		names = append(names, segmentName(i+1))
 	}
-	defer os.RemoveAll(dir)
-	var paths []string
-	for i, segment := range segments {
-		path := filepath.Join(dir, segmentName(i+1))
-		if err := os.WriteFile(path, segment, 0o600); err != nil {
-			return audit.Report{}, err
-		}
-		paths = append(paths, path)
-	}
-	report, err := audit.Verify(paths, options)
+	options.Open = func(name string) (io.ReadCloser, error) { return segments[segmentNumber(name)-1].Open() }
+	report, err := audit.Verify(names, options)
 	if err != nil {
-		return report, &Broken{File: "the log", Why: strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")}
+		return report, &Broken{File: "the log", Why: err.Error()}
 	}
 	return report, nil
 }
 
 // checkDerived works out again what follows from the records.
-func (v *Verified) checkDerived(files map[string][]byte, m Material, version string) error {
-	again, err := m.files()
+func (v *Verified) checkDerived(list files, m Material, version string) error {
+	again, figures, err := m.files()
 	if err != nil {
 		return &Broken{File: "the log", Why: err.Error()}
 	}
-	if !bytes.Equal(again[runbookFile], files[runbookFile]) {
-		return broken(runbookFile, "it is not the runbook that the run began with")
-	}
-	derived, reports := []string{figuresFile, timelineJSON, timelineCSV}, []string{reportMD, reportHTML}
+	v.figures = figures
 	for name := range m.Captures {
 		v.Claims = append(v.Claims, capturesDir+"/"+name)
 	}
 	slices.Sort(v.Claims)
-	if version == v.Version {
-		derived = append(derived, reports...)
-	} else {
-		v.Claims = append(v.Claims, reports...)
-		v.say("the reports were made by rewarm %s and were not rendered again by this one", v.Version)
+	derived, err := v.derivedHere(list, version)
+	if err != nil {
+		return err
 	}
-	for _, name := range derived {
-		if bytes.Equal(again[name], files[name]) {
-			continue
+	for _, name := range append([]string{runbookFile}, derived...) {
+		if same, err := equal(list[name], again[name].(held)); err != nil || !same {
+			return v.notDerived(name, m)
 		}
-		if slices.Contains(reports, name) && len(m.Captures) > 0 && v.ManifestBy == "" {
-			return broken(name, "it does not follow from the records and the captures: one of them was changed, and no signature tells which")
-		}
-		return broken(name, "it does not follow from the records")
+	}
+	if len(derived) == 0 {
+		v.say("the runbook is the one of the log")
+		return nil
 	}
 	v.say("the runbook is the one of the log, and %s follow from the records", strings.Join(derived, ", "))
 	return nil
+}
+
+// derivedHere names what this rewarm works out again. What another has made in a way that this one does not know
+// is the word of who exported.
+func (v *Verified) derivedHere(list files, version string) ([]string, error) {
+	figures, reports := []string{figuresFile, timelineJSON, timelineCSV}, []string{reportMD, reportHTML}
+	if version == v.Version {
+		return append(figures, reports...), nil
+	}
+	format, err := formatOf(list[figuresFile])
+	if err != nil {
+		return nil, broken(figuresFile, "%v", err)
+	}
+	if format != FiguresFormat {
+		v.Claims = append(v.Claims, append(figures, reports...)...)
+		v.say("the figures have the format %q and were not worked out again: this rewarm writes %q", format, FiguresFormat)
+		return nil, nil
+	}
+	v.Claims = append(v.Claims, reports...)
+	v.say("the reports were made by rewarm %s and were not rendered again by this one", v.Version)
+	return figures, nil
+}
+
+// formatOf reads the format line of figures; "" where they have none.
+func formatOf(figures Source) (string, error) {
+	if figures == nil {
+		return "", errors.New("it is missing")
+	}
+	text, err := hold(figures)
+	if err != nil {
+		return "", err
+	}
+	var f struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return "", fmt.Errorf("it cannot be read: %w", err)
+	}
+	return f.Format, nil
+}
+
+func (v *Verified) notDerived(name string, m Material) error {
+	switch {
+	case name == runbookFile:
+		return broken(name, "it is not the runbook that the run began with")
+	case (name == reportMD || name == reportHTML) && len(m.Captures) > 0 && v.ManifestBy == "":
+		return broken(name, "it does not follow from the records and the captures: one of them was changed, and no signature tells which")
+	}
+	return broken(name, "it does not follow from the records")
 }
 
 // IsBroken reports whether an error says that a bundle does not hold, and not that it could not be looked at.

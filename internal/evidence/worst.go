@@ -15,48 +15,62 @@ type Worst struct {
 	At    time.Time `json:"at"`
 }
 
-// worstOf finds the worst observation of each bound of the exit, where its comparison has a direction.
-func worstOf(gate runbook.Gate, probes []ProbeFigure) []Worst {
-	var list []Worst
+// worstOf follows the bounds of the exit whose comparison has a direction.
+type worstOf struct{ bounds []worstBound }
+
+type worstBound struct {
+	upper   bool
+	found   bool
+	extreme float64
+	Worst
+}
+
+func newWorstOf(gate runbook.Gate) *worstOf {
+	w := &worstOf{}
 	for _, group := range gate {
-		for i := range group {
-			b := &group[i]
-			for j := range probes {
-				if probes[j].Probe != b.Probe {
-					continue
-				}
-				if w, ok := worst(b, &probes[j]); ok {
-					list = append(list, w)
-				}
+		for _, b := range group {
+			upper := b.Op == runbook.AtMost || b.Op == runbook.Below
+			if upper || b.Op == runbook.AtLeast || b.Op == runbook.Above {
+				w.bounds = append(w.bounds, worstBound{upper: upper, Worst: Worst{Probe: b.Probe, Asked: b.String()}})
 			}
 		}
 	}
-	return list
+	return w
 }
 
-func worst(b *runbook.Bound, p *ProbeFigure) (w Worst, found bool) {
-	upper := b.Op == runbook.AtMost || b.Op == runbook.Below
-	if !upper && b.Op != runbook.AtLeast && b.Op != runbook.Above {
-		return w, false
+// see takes in what was observed of a probe.
+func (w *worstOf) see(p *ProbeFigure, s Sample) {
+	for i := range w.bounds {
+		if b := &w.bounds[i]; b.Probe == p.Probe {
+			b.see(s, p.Unit)
+		}
 	}
-	var extreme float64
-	for _, s := range p.Points {
-		raw := s.Min
-		if upper {
-			raw = s.Max
-		}
-		value, ok := finite(raw)
-		if !ok || found && (upper && value <= extreme || !upper && value >= extreme) {
-			continue
-		}
-		found, extreme = true, value
-		shown := runbook.FormatQuantity(shortened(value), p.Unit)
-		if s.ByHand != "" {
-			shown += ", read BY HAND by " + s.ByHand
-		}
-		w = Worst{Probe: b.Probe, Asked: b.String(), Value: shown, At: s.At}
+}
+
+func (b *worstBound) see(s Sample, unit string) {
+	raw := s.Min
+	if b.upper {
+		raw = s.Max
 	}
-	return w, found
+	value, ok := finite(raw)
+	if !ok || b.found && (b.upper && value <= b.extreme || !b.upper && value >= b.extreme) {
+		return
+	}
+	b.found, b.extreme, b.At = true, value, s.At
+	b.Value = runbook.FormatQuantity(shortened(value), unit)
+	if s.ByHand != "" {
+		b.Value += ", read BY HAND by " + s.ByHand
+	}
+}
+
+func (w *worstOf) list() []Worst {
+	var list []Worst
+	for _, b := range w.bounds {
+		if b.found {
+			list = append(list, b.Worst)
+		}
+	}
+	return list
 }
 
 // shortened keeps what people read of a number: four digits.
