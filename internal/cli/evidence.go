@@ -24,7 +24,7 @@ import (
 
 func (p *program) evidenceCommand() *cobra.Command {
 	return group("evidence", "Make, check and list what others can hold a run against",
-		p.evidenceExportCommand(), p.evidenceVerifyCommand(), p.evidenceListCommand())
+		p.evidenceExportCommand(), p.evidenceVerifyCommand(), p.evidenceReplayCommand(), p.evidenceListCommand())
 }
 
 func (p *program) evidenceExportCommand() *cobra.Command {
