@@ -32,6 +32,7 @@ type driver struct {
 	actor    string
 	resume   string                       // the command that goes on with this run
 	answers  func(answered)               // tells who gave an order elsewhere what became of it
+	look     func(context.Context)        // posts what lies in the inbox now; nil where nobody else reaches the walk
 	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
 	lingers  func(answering bool)         // slows a rehearsal down for a person; may be nil
 	asked    asked
@@ -90,7 +91,7 @@ func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 		d.lingers(!m.Question.Until.IsZero())
 	}
 	if d.person == nil {
-		if err := d.unheard(m); err != nil {
+		if err := d.unheard(ctx, m); err != nil {
 			return err
 		}
 	} else if err := d.ask(m.Question); err != nil {
@@ -132,20 +133,37 @@ func (d *driver) note(text string) error {
 
 // unheard ends a walk that needs a word, or that has been held for long, and has no
 // terminal: the machine idles what adds load and gives the command back. What it leaves
-// in force is in the log, and a later process goes on.
-func (d *driver) unheard(m steps.Wait) error {
-	if d.leaves != nil {
+// in force is in the log, and a later process goes on. A word from elsewhere that has
+// come already counts first.
+func (d *driver) unheard(ctx context.Context, m steps.Wait) error {
+	why, first := d.stuck(m)
+	if why == nil || d.leaves != nil || d.hasCome(ctx) {
 		return nil
 	}
+	return d.leave(why, first)
+}
+
+// stuck says why a walk that nobody hears cannot go on, and what comes first for whoever
+// resumes it; nil when it can.
+func (d *driver) stuck(m steps.Wait) (why error, first string) {
 	if q := m.Question; d.needsWord(q) {
-		return d.leave(errors.New(q.Step+" waits for a word and there is no terminal"), "go on at a terminal: ")
+		return errors.New(q.Step + " waits for a word and there is no terminal"), "go on at a terminal: "
 	}
 	for _, hold := range d.machine.State().Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return d.leave(fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: ")
+			return fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: "
 		}
 	}
-	return nil
+	return nil, ""
+}
+
+// hasCome reports whether something is to be delivered, as what lies in the inbox at this
+// moment is.
+func (d *driver) hasCome(ctx context.Context) bool {
+	if d.look != nil {
+		d.look(ctx)
+	}
+	return d.mail.waits()
 }
 
 // leave lets the machine come to a stop, and says why when it has.

@@ -249,6 +249,28 @@ func TestUnheard(t *testing.T) {
 	})
 }
 
+// TestInboxBeforeLeaving: a walk that needs a word and has no terminal looks into its inbox
+// before it leaves, and the word that lies there counts.
+func TestInboxBeforeLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		needsWord := steps.Wait{Until: time.Now().Add(time.Hour), Question: approval}
+		sent := steps.Order{Kind: steps.OrderApprove, Digest: "aaaaaaaa", By: "bob", Origin: &steps.Origin{ID: "a"}}
+		m := newScripted(t, needsWord, steps.Stop{Ending: steps.EndedClosed})
+		d := unattended(t, m)
+		d.answers, d.look = func(answered) {}, func(context.Context) { d.mail.post(sent) }
+		if err := d.walk(t.Context()); err != nil || m.held != nil || len(m.orders) != 1 || m.orders[0].Digest != sent.Digest {
+			t.Errorf("error %v, held %q, orders %+v", err, m.held, m.orders)
+		}
+		m = newScripted(t, needsWord, steps.Stop{Ending: steps.EndedInterrupted})
+		d = unattended(t, m)
+		looks := 0
+		d.look = func(context.Context) { looks++ }
+		if err := d.walk(t.Context()); codeOf(err) != exitHeld || len(m.held) != 1 || looks != 1 {
+			t.Errorf("error %v, held %q, %d looks", err, m.held, looks)
+		}
+	})
+}
+
 func TestEndings(t *testing.T) {
 	for ending, want := range map[steps.Ending]exitCode{
 		steps.EndedClosed: exitDone, steps.EndedAborted: exitAborted, steps.EndedInterrupted: exitInterrupted,

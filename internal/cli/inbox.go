@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -27,7 +28,8 @@ type inbox struct {
 	post   func(mail)
 	logger *slog.Logger
 	warn   func(text string)
-	told   string // the warning that was said last
+	mu     sync.Mutex // one look at a time: orders are handed over as they came
+	told   string     // the warning that was said last
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
@@ -62,6 +64,8 @@ func (b *inbox) stop() {
 
 // look takes what lies there now and says how long to wait for more.
 func (b *inbox) look(ctx context.Context) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	list, lost, err := b.from.Receive(ctx, b.run)
 	if err != nil {
 		b.trouble(ctx, err)
@@ -113,11 +117,12 @@ func (b *inbox) trouble(ctx context.Context, err error) {
 	}
 }
 
-// hearOrders lets orders from elsewhere come to the walk, and gives the way back. On the
-// lab nobody else can reach its Redis.
-func (w *walk) hearOrders() func(answered) {
+// hearOrders lets orders from elsewhere come to the walk, and gives the driver the way back
+// and a look of its own. On the lab nobody else can reach its Redis.
+func (w *walk) hearOrders(d *driver) {
 	if w.on.lab {
-		return func(answered) {}
+		d.answers = func(answered) {}
+		return
 	}
 	run, screen := w.folder.run, w.p.err
 	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Answer(ctx, run, lines) }
@@ -137,7 +142,7 @@ func (w *walk) hearOrders() func(answered) {
 		turnAway(w.mail.take(), answer)
 		return nil
 	})
-	return answer
+	d.answers, d.look = answer, func(ctx context.Context) { b.look(ctx) }
 }
 
 // turnAway answers the orders that a walk has not read before it stopped.

@@ -44,6 +44,13 @@ func (m *mailbox) take() []mail {
 	return items
 }
 
+// waits reports whether something has come in.
+func (m *mailbox) waits() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.waiting) > 0
+}
+
 // sleeping gives a context that ends as soon as there is mail.
 func (m *mailbox) sleeping(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)

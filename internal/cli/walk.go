@@ -317,7 +317,8 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		go person.listen(w.mail.post)
 	}
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run), answers: w.hearOrders()}
+		resume: w.p.command("resume", w.folder.run)}
+	w.hearOrders(d)
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
 	if left, err := w.untilLeft(done, signals, keys); !left {
