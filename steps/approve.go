@@ -93,7 +93,7 @@ func (n *next) offers(step *runbook.Step, digest string, plan []Change) []Offer 
 			stage, steps = append(stage, changes...), steps+1
 		}
 	}
-	if steps > 1 {
+	if steps > 1 && slices.ContainsFunc(stage, plan[0].same) {
 		offers = append(offers, Offer{Scope: ScopeStage, Digest: digestOf(stage), Word: "approve stage", Covers: stage})
 	}
 	return offers

@@ -37,11 +37,13 @@ func (n *next) brakes() Move {
 // undo puts back what a step flipped; a field that was absent is deleted.
 func (n *next) undo(step *runbook.Step) Move {
 	st := n.s.Step(step.Name)
-	if st.UndoCall && n.s.callOf(step.Name, true, false) == nil {
+	switch {
+	case st.undoWaits(step):
+		return nil
+	case st.UndoCall && n.s.callOf(step.Name, true, false) == nil:
 		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
-	}
-	if st.Undoing == nil || st.Ordered && st.Undoing.Plan.Direction == runbook.Protecting {
-		return nil // what lifts a protection on a person's word waits for the exit
+	case st.Undoing == nil:
+		return nil
 	}
 	return n.undoFlip(step, st.Undoing)
 }

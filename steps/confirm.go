@@ -50,10 +50,7 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 	case c.OK && len(step.Expect) > 0 && step.Stage.Protects() && !st.Owed && st.Acted != nil:
 		return n.protected(step, st)
 	case c.OK:
-		if undone := n.s.callOf(step.Name, true, false); undone != nil {
-			return n.writeStep(step, StepDone, "undone")
-		}
-		return n.writeStep(step, StepDone, "done")
+		return n.called(step)
 	case step.Otherwise == runbook.Continue || step.Optional:
 		return n.writeStep(step, StepDone, "failed, went on: "+c.Error)
 	case c.ByHand:
@@ -63,6 +60,19 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 			"do it by hand and type release, or abort")
 	}
 	return n.writeStep(step, StepDone, "failed: "+c.Error)
+}
+
+// called ends the step of a call that ended well, also of one that was taken back since.
+func (n *next) called(step *runbook.Step) Move {
+	switch undo := n.s.callOf(step.Name, true, false); {
+	case undo == nil:
+		return n.writeStep(step, StepDone, "done")
+	case !undo.Finished:
+		return n.block(step.Name + ": undoing its call has not ended")
+	case !undo.OK && !undo.ByHand:
+		return n.writeStep(step, StepDone, "done, and undoing it failed: "+undo.Error)
+	}
+	return n.writeStep(step, StepDone, "undone")
 }
 
 // callOf gives the latest call of a step of this sort, nil when none was started.

@@ -199,6 +199,7 @@ func (s *State) drifted(b *Drifted) {
 	default:
 		c := s.Control(b.Control)
 		c.Expected, c.Version, c.Since, c.By = b.Found, 0, s.LastAt, byHand
+		s.overtaken(b.Control)
 		if b.Direction != runbook.Releasing {
 			s.supersede(b.Control, false)
 		}

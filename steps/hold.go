@@ -76,6 +76,11 @@ func (n *next) raiseHolds() Move {
 				"release to try it again, skip "+step.Name+" REASON, or abort")
 		}
 	}
+	for _, step := range n.s.toUndo() {
+		if c := n.s.callOf(step.Name, true, false); c != nil && c.Finished && n.s.hold(causeCall(step.Name)) == nil {
+			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release, or abort")
+		}
+	}
 	for i := range n.doc.Controls {
 		name := n.doc.Controls[i].Name
 		if d := n.s.drifts[name]; d != nil && n.s.hold(causeDrift(name)) == nil {

@@ -20,7 +20,7 @@ func (n *next) expectations() Move {
 			return move
 		}
 		st := n.s.Step(step.Name)
-		if !st.Owed && st.Awaiting == nil || st.Undoing != nil || st.UndoCall {
+		if !st.Owed && st.Awaiting == nil || (st.Undoing != nil || st.UndoCall) && !st.undoWaits(step) {
 			continue
 		}
 		if move := n.expectation(step, st); move != nil {
@@ -32,8 +32,8 @@ func (n *next) expectations() Move {
 
 // undoIf undoes a flip at once when its undo_if is measured, as long as it is in force.
 func (n *next) undoIf(step *runbook.Step) Move {
-	flip := n.s.inForce(step)
-	if len(step.UndoIf) == 0 || flip == nil || n.s.Step(step.Name).Undoing != nil {
+	flip, st := n.s.inForce(step), n.s.Step(step.Name)
+	if len(step.UndoIf) == 0 || flip == nil || st.Undoing != nil && !st.undoWaits(step) {
 		return nil
 	}
 	w := n.s.afterWatch(step, "undo_if", step.UndoIf, flip)

@@ -216,6 +216,9 @@ func (n *next) unfinished() string {
 		if st.Owed {
 			return "owed: " + n.waitingFor(n.s.expectWatch(step, st))
 		}
+		if undo := n.s.callOf(step.Name, true, false); undo != nil && !undo.Finished {
+			return step.Name + ": undoing its call has not ended"
+		}
 	}
 	return ""
 }

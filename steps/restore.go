@@ -58,10 +58,8 @@ func (n *next) undoCalls(step *runbook.Step, st *StepState) Move {
 				}
 			}
 			return StartCall{Step: called.Name, Undo: true, Call: called.Call}
-		case !c.Finished:
-			return n.block(called.Name + ": undoing its call has not ended")
-		case n.s.hold(causeCall(called.Name)) == nil:
-			return n.heldBy(causeCall(called.Name), called.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release, or abort")
+		default: // it has not ended, or has failed and is held for that
+			return n.block(n.blocker())
 		}
 	}
 	return n.takeBack(step, st)

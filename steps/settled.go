@@ -98,6 +98,9 @@ func (s *State) flipped(b *Settled) {
 	if !flip.Nothing {
 		s.own(flip)
 	}
+	if p := flip.Target.Purpose; !flip.Nothing && p != PurposeUndo && p != PurposePutBack {
+		s.overtaken(flip.Plan.Control)
+	}
 	if b.Seen && !equalRaw(b.Found, flip.Plan.After) { // somebody has changed it since
 		s.noticed(flip.Plan.Control, b.Found)
 	}
@@ -244,6 +247,7 @@ func (s *State) idled(control string) {
 // is gated and approved again; from restore on, restore does it.
 func (s *State) reverted(b *Drifted) {
 	s.Control(b.Control).Expected = b.Found
+	s.overtaken(b.Control)
 	s.lostFlip(b.Control, s.LastAt.Add(s.offset))
 	s.supersede(b.Control, false)
 	delete(s.drifts, b.Control)

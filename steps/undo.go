@@ -3,26 +3,65 @@ package steps
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rewarm/rewarm/runbook"
 )
 
-// undo puts back what a step has flipped last, or what was flipped last of a control.
-// What protects by it is done at once and the walk is held; what releases waits for the
-// exit.
+// undo puts back what a step has flipped or called last, or what was flipped last of a
+// control. What protects by it is done at once and the walk is held; what releases waits
+// for the exit.
 func (m *Machine) undo(o Order) error {
-	step, flip := m.state.undoable(o.Step)
+	if refused := m.state.refuseUndo(o.Step); refused != nil {
+		return refused
+	}
+	name := o.Step
+	if step, _ := m.state.undoable(name); step != nil {
+		name = step.Name
+	}
+	return m.by(o, KindOrdered, &OrderedBody{Order: OrderUndo, Step: name, By: o.By, Reason: o.Text})
+}
+
+// refuseUndo says why a step or a control cannot be put back now, nil when it can.
+func (s *State) refuseUndo(name string) *RefusedOrder {
+	named := s.Doc.Step(name)
+	if named != nil && named.Call != nil {
+		return s.refuseUndoCall(named)
+	}
+	step, flip := s.undoable(name)
 	switch {
-	case step == nil && m.state.Doc.Step(o.Step) == nil && m.state.Doc.Control(o.Step) == nil:
-		return &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step and no control %q", o.Step), Hint: "name one as in the runbook"}
+	case step == nil && named == nil && s.Doc.Control(name) == nil:
+		return &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step and no control %q", name), Hint: "name one as in the runbook"}
 	case step == nil:
-		return &RefusedOrder{Sentence: "nothing that " + o.Step + " flipped is in force", Hint: "status says what is"}
-	case m.state.Step(step.Name).Undoing != nil:
-		return &RefusedOrder{Sentence: step.Name + " is being put back already", Hint: "status says what it waits for"}
-	case m.state.openIntent(flip.Plan.Control) != nil:
+		return &RefusedOrder{Sentence: "nothing that " + name + " flipped is in force", Hint: "status says what is"}
+	case s.Step(step.Name).Undoing != nil:
+		return undoneAlready(step)
+	case s.openIntent(flip.Plan.Control) != nil:
 		return &RefusedOrder{Sentence: "the outcome of a flip of " + flip.Plan.Control + " is not known yet", Hint: "wait until it is settled"}
 	}
-	return m.by(o, KindOrdered, &OrderedBody{Order: OrderUndo, Step: step.Name, By: o.By, Reason: o.Text})
+	return nil
+}
+
+// refuseUndoCall says why a call cannot be taken back now, nil when it can.
+func (s *State) refuseUndoCall(step *runbook.Step) *RefusedOrder {
+	call, undo := s.callOf(step.Name, false, false), s.callOf(step.Name, true, false)
+	switch {
+	case step.Call.Undo == nil:
+		return &RefusedOrder{Sentence: "the call of " + step.Name + " has no undo in the runbook", Hint: "undo it by hand, and say so with a note"}
+	case call != nil && !call.Finished:
+		return &RefusedOrder{Sentence: "the call of " + step.Name + " has not ended yet", Hint: "wait for its outcome"}
+	case s.Step(step.Name).UndoCall || undo != nil && !undo.Finished:
+		return undoneAlready(step)
+	case undo != nil && !undo.OK && !undo.ByHand:
+		return &RefusedOrder{Sentence: "undoing the call of " + step.Name + " has failed: " + undo.Error, Hint: "undo it by hand and type release"}
+	case !slices.Contains(s.toUndo(), step):
+		return &RefusedOrder{Sentence: "nothing that " + step.Name + " called is in force", Hint: "status says what is"}
+	}
+	return nil
+}
+
+func undoneAlready(step *runbook.Step) *RefusedOrder {
+	return &RefusedOrder{Sentence: step.Name + " is being put back already", Hint: "status says what it waits for"}
 }
 
 // undoable gives the latest flip of a step, or of a control, that is in force and that a
@@ -42,9 +81,13 @@ func (s *State) undoable(name string) (*runbook.Step, *FlipState) {
 	return nil, nil
 }
 
-// undoOrdered has a flip put back on a person's word. Where that protects, the walk stays
-// held: without it the step would flip again as soon as its gate is green.
+// undoOrdered has a flip or a call put back on a person's word. Where that protects, the
+// walk stays held: without it the step would flip again as soon as its gate is green.
 func (s *State) undoOrdered(b *OrderedBody) {
+	if step := s.Doc.Step(b.Step); step != nil && step.Call != nil {
+		s.undoCallOrdered(step, b)
+		return
+	}
 	step, flip := s.undoable(b.Step)
 	if step == nil {
 		return
@@ -52,18 +95,53 @@ func (s *State) undoOrdered(b *OrderedBody) {
 	st := s.Step(step.Name)
 	st.Undoing, st.Ordered, st.UndoneFor = flip, true, "the order of "+b.By
 	s.voidStep(step.Name)
-	if flip.Plan.Direction == runbook.Protecting {
+	if st.undoWaits(step) {
 		return
 	}
 	st.Rung = 0
 	if st.Phase == StepDone {
 		st.Phase = StepEntered
 	}
+	s.holdUndone(step, b, "release to try it again, skip "+step.Name+" REASON, or abort")
+}
+
+func (s *State) undoCallOrdered(step *runbook.Step, b *OrderedBody) {
+	st := s.Step(step.Name)
+	st.UndoCall, st.Ordered, st.UndoneFor = true, true, "the order of "+b.By
+	if !st.undoWaits(step) {
+		s.holdUndone(step, b, "release to go on without it, or abort")
+	}
+}
+
+func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, can string) {
 	sentence := step.Name + " is put back by " + b.By
 	if b.Reason != "" {
 		sentence += ": " + b.Reason
 	}
-	s.setHold(&Held{Cause: causePerson, By: b.By, Sentence: sentence, Can: "release to try it again, skip " + step.Name + " REASON, or abort"})
+	s.setHold(&Held{Cause: causePerson, By: b.By, Sentence: sentence, Can: can})
+}
+
+// undoWaits reports whether a person wants a step put back that lifts a protection by it:
+// then it waits for the exit, and until it is done the step is in force.
+func (st *StepState) undoWaits(step *runbook.Step) bool {
+	switch {
+	case !st.Ordered:
+		return false
+	case st.Undoing != nil:
+		return st.Undoing.Plan.Direction == runbook.Protecting
+	}
+	return st.UndoCall && step.Stage.Protects()
+}
+
+// overtaken ends the waiting for an undo that was ordered: its control was written since,
+// and what the person had seen is no longer there.
+func (s *State) overtaken(control string) {
+	for step := range s.Doc.Steps() {
+		st := s.Step(step.Name)
+		if st.Undoing != nil && st.Undoing.Plan.Control == control && st.undoWaits(step) {
+			st.Undoing, st.Ordered = nil, false
+		}
+	}
 }
 
 // orderedLifts takes protections off on a person's word: as any release behind everything
@@ -74,7 +152,7 @@ func (n *next) orderedLifts() Move {
 	}
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
-		if st.Undoing == nil || !st.Ordered || st.Undoing.Plan.Direction != runbook.Protecting {
+		if !st.undoWaits(step) {
 			continue
 		}
 		if blocker := n.blocker(); blocker != "" {
@@ -83,7 +161,24 @@ func (n *next) orderedLifts() Move {
 		if n.s.Recovered == nil || !n.s.followExit().passesNow {
 			return n.block("putting " + step.Name + " back waits: " + n.waitingForExit())
 		}
-		return n.undoFlip(step, st.Undoing)
+		return n.orderedLift(step, st)
 	}
 	return nil
+}
+
+// orderedLift puts one step back. Where it takes two persons to release, the one who has
+// ordered it is not enough.
+func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
+	two := step.Timing.Release == runbook.ApprovalTwo
+	if st.Undoing == nil {
+		if two && n.asksApprovalOf(step, runbook.ApprovalTwo, nil, []Change{callChange(step, true)}, time.Time{}) {
+			return nil
+		}
+		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
+	}
+	move := n.undoFlip(step, st.Undoing)
+	if flip, ready := move.(ApplyFlip); ready && two && n.asksApproval(step, runbook.ApprovalTwo, flip.Planned) {
+		return nil
+	}
+	return move
 }

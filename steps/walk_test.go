@@ -332,10 +332,14 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 		r.can(rec, held.Can, held.Cause, s)
 	}
 	b, ok := body.(*Intended)
-	if !ok || b.Plan.Direction != runbook.Releasing || b.Target.Purpose == PurposeUndo || b.Target.Purpose == PurposePutBack {
+	if !ok || b.Plan.Direction != runbook.Releasing || b.Target.Purpose == PurposePutBack {
 		return
 	}
 	step := r.doc.Step(b.Target.Step)
+	ordered := b.Target.Purpose == PurposeUndo && s.Step(b.Target.Step).undoWaits(step)
+	if b.Target.Purpose == PurposeUndo && !ordered {
+		return
+	}
 	fail := func(format string, args ...any) {
 		r.t.Fatalf("record %d: the releasing flip %s %s", rec.Seq, b.Target, fmt.Sprintf(format, args...))
 	}
@@ -345,7 +349,10 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 		}
 		return
 	}
-	if step == nil || step.Stage.Protects() {
+	if ordered && s.Recovered == nil {
+		fail("was made before the exit has held")
+	}
+	if !ordered && (step == nil || step.Stage.Protects()) {
 		if readableBefore(r.doc, b.Plan) {
 			fail("is no release step's")
 		}
@@ -368,7 +375,7 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 			fail("was made while %s is breached", r.doc.Guards[i].Name)
 		}
 	}
-	if step.Timing.Release != runbook.ApprovalNone && !r.wasApproved(s, b) {
+	if !ordered && step.Timing.Release != runbook.ApprovalNone && !r.wasApproved(s, b) {
 		fail("was made without an approval")
 	}
 }

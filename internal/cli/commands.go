@@ -27,7 +27,7 @@ var spokenWords = []spoken{
 	{"release", "[REASON]", "lift what a person held", steps.OrderRelease, false},
 	{"abort", "[REASON]", "end the walk; protections stay, what adds load is idled", steps.OrderAbort, true},
 	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
-	{"undo", "STEP [REASON]", "put back what a step, or a control's step, flipped last", steps.OrderUndo, false},
+	{"undo", "STEP [REASON]", "put back what a step did last, or a control's last flip", steps.OrderUndo, false},
 	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
 	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
 	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},

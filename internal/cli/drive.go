@@ -136,25 +136,25 @@ func (d *driver) note(text string) error {
 // in force is in the log, and a later process goes on. A word from elsewhere that has
 // come already counts first.
 func (d *driver) unheard(ctx context.Context, m steps.Wait) error {
-	why, first := d.stuck(m)
+	first, why := d.stuck(m)
 	if why == nil || d.leaves != nil || d.hasCome(ctx) {
 		return nil
 	}
 	return d.leave(why, first)
 }
 
-// stuck says why a walk that nobody hears cannot go on, and what comes first for whoever
-// resumes it; nil when it can.
-func (d *driver) stuck(m steps.Wait) (why error, first string) {
+// stuck says why a walk that nobody hears cannot go on, nil when it can, and what comes
+// first for whoever resumes it.
+func (d *driver) stuck(m steps.Wait) (first string, why error) {
 	if q := m.Question; d.needsWord(q) {
-		return errors.New(q.Step + " waits for a word and there is no terminal"), "go on at a terminal: "
+		return "go on at a terminal: ", errors.New(q.Step + " waits for a word and there is no terminal")
 	}
 	for _, hold := range d.machine.State().Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence), "mend what blocks, then: "
+			return "mend what blocks, then: ", fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence)
 		}
 	}
-	return nil, ""
+	return "", nil
 }
 
 // hasCome reports whether something is to be delivered, as what lies in the inbox at this
