@@ -18,7 +18,7 @@ const module = "github.com/rewarm/rewarm/"
 // that is not named here may import none.
 var arrows = map[string][]string{
 	"cmd/rewarm":              {"internal/cli"},
-	"internal/cli":            {"actions", "actions/controls", "audit", "internal/demand", "internal/diagnosis", "internal/evidence", "internal/gameday", "internal/lab", "internal/tui", "probes", "runbook", "steps", "templates"},
+	"internal/cli":            {"actions", "actions/controls", "audit", "internal/demand", "internal/diagnosis", "internal/evidence", "internal/gameday", "internal/lab", "internal/metrics", "internal/notify", "internal/tui", "probes", "runbook", "steps", "templates"},
 	"internal/tui":            {"actions", "audit", "internal/tui/quietstart", "probes", "runbook", "steps"},
 	"internal/tui/quietstart": {},
 	"internal/gameday":        {"actions", "audit", "internal/evidence", "internal/lab", "probes", "runbook", "steps", "templates"},
@@ -27,6 +27,8 @@ var arrows = map[string][]string{
 	"internal/demand":     {},
 	"internal/diagnosis":  {"probes", "runbook"},
 	"internal/lab":        {"actions/controls"},
+	"internal/metrics":    {"audit", "runbook", "steps"},
+	"internal/notify":     {"audit", "runbook", "steps"},
 	"internal/simulation": {"actions", "actions/controls", "audit", "internal/lab", "probes", "runbook", "steps", "templates"},
 	"steps":               {"actions", "audit", "probes", "runbook"},
 	"probes":              {"runbook"},
@@ -43,6 +45,7 @@ var keepers = map[string][]string{
 	"github.com/charmbracelet/":                      {"internal/tui"},
 	"github.com/NimbleMarkets/ntcharts":              {"internal/tui"},
 	"github.com/prometheus/client_golang/api":        {"probes/client.go"},
+	"github.com/prometheus/client_golang/prometheus": {"internal/metrics"},
 	"github.com/prometheus/prometheus/model/labels":  {"runbook", "probes", "internal/lab"}, // the parser's own words
 	"github.com/prometheus/prometheus/promql/parser": {"runbook", "probes", "internal/lab"},
 	"github.com/prometheus/prometheus/":              {"internal/lab"},

@@ -1,0 +1,41 @@
+package notify
+
+import (
+	"encoding/json"
+	"errors"
+	"html"
+	"strings"
+)
+
+// annotation is what Grafana's /api/annotations takes.
+type annotation struct {
+	Dashboard string   `json:"dashboardUID,omitempty"`
+	Panel     int64    `json:"panelId,omitempty"`
+	Time      int64    `json:"time"` // milliseconds since 1970
+	Tags      []string `json:"tags"`
+	Text      string   `json:"text"` // HTML
+}
+
+// grafana writes one event as an annotation, which has the time of its record.
+func grafana(m Message, r Receiver) ([]byte, error) {
+	e := m.Events[0]
+	lines := append([]string{e.Where + ": " + e.Text}, e.Details...)
+	lines = append(lines, runLine(m), headLine(m))
+	for i, line := range lines {
+		lines[i] = html.EscapeString(shorten(line, longestLine))
+	}
+	tags := []string{"rewarm", "service:" + m.Service, "run:" + m.Run, "kind:" + string(e.Kind)}
+	return json.Marshal(annotation{Dashboard: r.Dashboard, Panel: r.Panel, Time: e.At.UnixMilli(),
+		Tags: append(tags, r.Tags...), Text: strings.Join(lines, "<br>")})
+}
+
+// isAnnotated looks whether it was Grafana that answered.
+func isAnnotated(answer []byte) error {
+	var made struct {
+		ID *int64 `json:"id"`
+	}
+	if json.Unmarshal(answer, &made) != nil || made.ID == nil {
+		return errors.New("it does not answer as grafana does")
+	}
+	return nil
+}
