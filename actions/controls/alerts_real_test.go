@@ -28,17 +28,20 @@ func TestAlertRules(t *testing.T) {
 	}
 }
 
-// They ask for metrics that the reader writes.
+// What they and the dashboard ask for of services is what the reader writes; the metrics of walks are checked where
+// those are.
 func TestAlertRulesAskForWhatThereIs(t *testing.T) {
-	text, err := os.ReadFile(alerts + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := startRedis(t).reader(t, nil)
 	page := string(r.AppendMetrics(nil))
-	for _, name := range regexp.MustCompile(`\brewarm_[a-z_]+`).FindAllString(string(text), -1) {
-		if !strings.Contains(page, "# TYPE "+name+" ") {
-			t.Errorf("the reader has no metric %s", name)
+	for _, file := range []string{alerts + ".yaml", filepath.Join(filepath.Dir(alerts), "rewarm-dashboard.json")} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\brewarm_[a-z_]+`).FindAllString(string(text), -1) {
+			if !strings.HasPrefix(name, "rewarm_run_") && !strings.Contains(page, "# TYPE "+name+" ") {
+				t.Errorf("%s: the reader has no metric %s", file, name)
+			}
 		}
 	}
 }
