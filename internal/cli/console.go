@@ -124,9 +124,7 @@ type screenPrinter struct {
 }
 
 func newScreenPrinter(console *tui.Console) *screenPrinter {
-	words := newTranscript(io.Discard)
-	words.brief = true
-	return &screenPrinter{console, words}
+	return &screenPrinter{console, briefWords()}
 }
 
 func (s *screenPrinter) print(record audit.Record, body any) error {

@@ -35,6 +35,7 @@ type driver struct {
 	look     func(context.Context)        // posts what lies in the inbox now; nil where nobody else reaches the walk
 	stepped  func() (time.Duration, bool) // how far the wall clock has parted from the run's; may be nil
 	lingers  func(answering bool)         // slows a rehearsal down for a person; may be nil
+	waits    func(steps.Question)         // told of what is asked, also of nothing; may be nil
 	asked    asked
 	listed   string // the step whose question was shown in full
 	blocking string // what blocked the next release when the machine last waited
@@ -87,6 +88,9 @@ func (d *driver) ended(ending steps.Ending) error {
 // person can be heard it does not wait for one.
 func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 	d.blocking = m.Blocking
+	if d.waits != nil {
+		d.waits(m.Question)
+	}
 	if d.lingers != nil {
 		d.lingers(!m.Question.Until.IsZero())
 	}
@@ -206,6 +210,8 @@ func (d *driver) deliver() error {
 			err = d.receive(m)
 		case unreadable:
 			err = d.refuseUnreadable(m)
+		case undelivered:
+			err = d.hears(m)
 		case terminalGone:
 			d.person, d.asked = nil, asked{}
 		}

@@ -16,7 +16,7 @@ type journal struct {
 	mirror  func(lines ...[]byte) // takes lines without making the walk wait
 	key     *audit.Key
 	logger  *slog.Logger
-	publish func(audit.Head) // puts a head on the screen
+	publish func(head audit.Head, signed []byte) // shows a head
 
 	headDue bool
 }
@@ -68,6 +68,6 @@ func (j *journal) sign() {
 	j.headDue = false
 	j.mirror(signed)
 	if head, err := audit.OpenHead(signed, j.key.Verifier); err == nil {
-		j.publish(head)
+		j.publish(head, signed)
 	}
 }

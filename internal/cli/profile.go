@@ -21,6 +21,7 @@ import (
 //	    prometheus_config: prometheus-client.yaml
 //	    redis: rediss://controls.example:6379
 //	    redis_config: redis.yaml
+//	    notify: notify.yaml
 //	    set: {cell: cell-c}
 //
 // Relative files are looked for beside it.
@@ -39,6 +40,8 @@ type profile struct {
 	Set              map[string]string `yaml:"set"`
 	LogFile          string            `yaml:"log_file"`
 	EmergencyLog     string            `yaml:"emergency_log"`
+	Notify           string            `yaml:"notify"`
+	MetricsListen    string            `yaml:"metrics_listen"`
 
 	file string
 }
@@ -100,9 +103,10 @@ func yamlError(file string, err error) error {
 func (p profile) values() map[string][]string {
 	values := map[string][]string{}
 	for flag, value := range map[string]string{
-		"prometheus": p.Prometheus, "redis": p.Redis, "approve": p.Approve,
+		"prometheus": p.Prometheus, "redis": p.Redis, "approve": p.Approve, "metrics-listen": p.MetricsListen,
 		"prometheus-config": p.beside(p.PrometheusConfig), "redis-config": p.beside(p.RedisConfig),
 		"state-dir": p.beside(p.StateDir), "log-file": p.beside(p.LogFile), "emergency-log": p.beside(p.EmergencyLog),
+		"notify": p.beside(p.Notify),
 	} {
 		if value != "" {
 			values[flag] = []string{value}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/user"
 	"strconv"
@@ -40,6 +41,8 @@ type surroundings struct {
 	interrupts func() (<-chan string, func())
 	// servers is the time of the servers that a walk is made on; nil for that of this machine.
 	servers clock
+	// outside carries what others are told; nil for the network.
+	outside http.RoundTripper
 	// logFile stands between a log and its file; nil for nothing.
 	logFile func(audit.File) audit.File
 }

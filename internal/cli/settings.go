@@ -28,6 +28,8 @@ type settings struct {
 	set                          []string
 	logFile                      string
 	emergencyLog                 string
+	notify                       string
+	metricsListen                string
 	speed                        string
 
 	given   map[string]bool // by flag, environment or profile
@@ -47,6 +49,8 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.set, "set", nil, "`NAME=VALUE` for a parameter of the runbook; may be repeated")
 	f.StringVar(&s.logFile, "log-file", "", "`FILE` for diagnostics, secrets removed")
 	f.StringVar(&s.emergencyLog, "emergency-log", "", "`FILE` on another disk, for the brakes' records when the log's disk is full or broken")
+	f.StringVar(&s.notify, "notify", "", "`FILE` of receivers that are told of a walk: webhooks, Slack, Grafana")
+	f.StringVar(&s.metricsListen, "metrics-listen", "", "`ADDRESS` to serve a walk's own metrics on; a port alone is of this machine")
 	f.StringVar(&s.speed, "speed", "", "`N` times real time, or max; only on the lab")
 }
 
@@ -147,6 +151,9 @@ func (s *settings) check() error {
 		return usage(fmt.Errorf("--approve %q is neither manual nor auto", s.approve), "manual asks a person for each release, auto releases as soon as a gate is green")
 	}
 	if _, _, err := s.pace(1); err != nil {
+		return err
+	}
+	if _, err := s.metricsAddress(); err != nil {
 		return err
 	}
 	_, err := s.parameters()

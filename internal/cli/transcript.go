@@ -47,6 +47,13 @@ func newTranscript(out io.Writer) *transcript {
 	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{}, plans: map[string]*steps.Planned{}}
 }
 
+// briefWords says records as a walk does, to whoever shows them otherwise.
+func briefWords() *transcript {
+	t := newTranscript(io.Discard)
+	t.brief = true
+	return t
+}
+
 // print writes the lines of one record. Records that only carry measurements may
 // have none.
 func (t *transcript) print(record audit.Record, body any) error {

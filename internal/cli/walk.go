@@ -10,6 +10,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/notify"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -46,6 +47,12 @@ type walk struct {
 	closers []func() error
 	signed  *audit.Head // a head that is to be shown behind its record
 	trouble error       // the first failure of printing
+
+	receivers []notify.Receiver // who is told
+	notifier  *notifier         // nil when nobody is
+	meter     *meter            // nil when they are not asked for
+	watchers  []watcher
+	hurried   bool // somebody has asked twice to stop
 }
 
 func (w *walk) closeLater(shut func() error) { w.closers = append(w.closers, shut) }
@@ -58,6 +65,14 @@ func (w *walk) close() error {
 	}
 	w.closers = nil
 	return errors.Join(errs...)
+}
+
+// watcher is told of every record of a run, as soon as it is in the log: it must not make the walk wait.
+type watcher interface {
+	// shown is told of a record of this process.
+	shown(record audit.Record, body any)
+	// replayed is told of a record from before this process.
+	replayed(record audit.Record, body any)
 }
 
 // begin starts a new run: its folder, its log, the command over the service.
@@ -73,6 +88,10 @@ func (w *walk) begin(ctx context.Context, through string) error {
 
 // create makes the folder and the log of a new run, and the machine that writes it.
 func (w *walk) create(name, through string) error {
+	var err error
+	if w.receivers, err = w.p.receivers(); err != nil {
+		return err
+	}
 	run, err := newRunID(w.p.clock.Now(), name, w.p.where.random)
 	if err != nil {
 		return err
@@ -114,8 +133,11 @@ func (w *walk) resume(ctx context.Context, state *steps.State, log *runLog) erro
 // reopen opens the log of a run, and makes the machine that goes on with it.
 func (w *walk) reopen(state *steps.State, log *runLog) error {
 	w.folder, w.found = log.folder, log.found
-	err := log.keep()
-	if err != nil {
+	var err error
+	if w.receivers, err = w.p.receivers(); err != nil {
+		return err
+	}
+	if err := log.keep(); err != nil {
 		return err
 	}
 	options := func(earlier []string) (audit.Options, error) { return w.auditOptions(log.folder.run, earlier) }
@@ -149,25 +171,60 @@ type replayer interface {
 
 func (w *walk) replayed(record audit.Record) {
 	printer, ok := w.printer.(replayer)
-	if !ok || w.trouble != nil {
+	if !ok && len(w.watchers) == 0 {
 		return
 	}
-	if body, err := steps.DecodeBody(record.Kind, record.Body); err == nil {
+	body, err := steps.DecodeBody(record.Kind, record.Body)
+	if err != nil {
+		return
+	}
+	if ok && w.trouble == nil {
 		w.trouble = printer.replayed(record, body)
+	}
+	for _, watcher := range w.watchers {
+		watcher.replayed(record, body)
 	}
 }
 
 // ready builds what stands between the machine and the world.
 func (w *walk) ready(begun steps.Begun) {
-	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: func(head audit.Head) { w.signed = &head }}
+	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: w.published}
 	begun.RedisUser = w.on.store.User()
+	w.notifies(begun.Run)
+	w.measured(begun.Run)
 	w.machine = steps.New(steps.Config{
-		Doc: w.doc, Journal: w.journal, Prober: w.on.prober, Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
+		Doc: w.doc, Journal: w.journal, Prober: w.prober(), Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
 		Begun:    begun,
 		Found:    w.found,
 		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host},
 		OnRecord: w.show,
 	})
+}
+
+// published takes a head that was signed.
+func (w *walk) published(head audit.Head, signed []byte) {
+	w.signed = &head
+	if w.notifier != nil {
+		w.notifier.signed = string(signed)
+	}
+	if w.meter != nil {
+		w.meter.metrics.Signed(head)
+	}
+}
+
+// prober asks the probes, and takes the time where somebody wants to know it.
+func (w *walk) prober() steps.Prober {
+	if w.meter == nil || w.on.prober == nil {
+		return w.on.prober
+	}
+	return measuredProber{w.on.prober, w.on.clock, w.meter.metrics.Polled}
+}
+
+// waits is told of what the walk waits for a person to say.
+func (w *walk) waits(q steps.Question) {
+	if w.meter != nil {
+		w.meter.metrics.Waits(q)
+	}
 }
 
 // mirror copies lines to Redis behind the walk's back. The lab's Redis ends with this
@@ -256,8 +313,11 @@ func parameterValues(doc *runbook.Document) map[string]string {
 	return values
 }
 
-// show prints a record. A screen that is gone must not stop a walk.
+// show prints a record and tells whoever watches. A screen that is gone must not stop a walk.
 func (w *walk) show(record audit.Record, body any) {
+	for _, watcher := range w.watchers {
+		watcher.shown(record, body)
+	}
 	if w.trouble != nil {
 		return
 	}
@@ -317,7 +377,7 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		go person.listen(w.mail.post)
 	}
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run)}
+		resume: w.p.command("resume", w.folder.run), waits: w.waits}
 	w.hearOrders(d)
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
@@ -360,6 +420,7 @@ var errLeft = errors.New("left while something was under way")
 
 func (w *walk) leaveNow(cancel context.CancelFunc, done <-chan error) error {
 	cancel()
+	w.hurried = true
 	last, stop := w.p.clock.Deadline(context.Background(), leave)
 	defer stop()
 	select {
