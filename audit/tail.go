@@ -32,7 +32,11 @@ func (t *Tail) GoOn(path string) {
 	t.w = walker{path: path, end: t.w.end, visit: t.w.visit}
 }
 
-// Read gives the records that have come since the last call, none when there are none.
+// tailRead is how much of a file is read at once, in bytes: who looks on at a long log begins with its beginning.
+const tailRead = 1 << 20
+
+// Read gives records that have come since the last call, none when there are none. Of many
+// it gives some, and the rest at the next calls.
 // An error is final: what follows it cannot be trusted.
 func (t *Tail) Read() ([]Record, error) {
 	t.found = nil
@@ -47,12 +51,22 @@ func (t *Tail) Read() ([]Record, error) {
 	if info, err := file.Stat(); err == nil && info.Size() < t.w.offset {
 		return nil, &DamagedError{Path: t.w.path, Line: t.w.line, Offset: t.w.offset, Reason: "the file has become shorter"}
 	}
-	more, err := io.ReadAll(io.NewSectionReader(file, t.w.offset, 1<<62))
+	more, err := linesFrom(file, t.w.offset)
 	if err != nil {
 		return nil, fmt.Errorf("read %s behind line %d: %w", show(t.w.path), t.w.line, err)
 	}
 	err = t.lines(more)
 	return t.found, err
+}
+
+// linesFrom reads on from an offset: as much as is read at once, or up to the end of a line that is longer.
+func linesFrom(file io.ReaderAt, offset int64) ([]byte, error) {
+	for size := int64(tailRead); ; size *= 2 {
+		more, err := io.ReadAll(io.NewSectionReader(file, offset, size))
+		if err != nil || int64(len(more)) < size || bytes.IndexByte(more, '\n') >= 0 {
+			return more, err
+		}
+	}
 }
 
 func (t *Tail) lines(more []byte) error {

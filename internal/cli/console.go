@@ -23,15 +23,15 @@ type screen struct {
 	ended   chan struct{}
 }
 
-// redrawEvery is how often a screen is drawn again when nothing happens: its clocks move.
-const redrawEvery = 500 * time.Millisecond
+// redrawEvery is how often a screen is drawn again when nothing happens: its clocks show seconds.
+const redrawEvery = time.Second
 
 // newScreen makes a console on a terminal for a run whose clock is now; who only watches types nothing.
-func (p *program) newScreen(in *terminal, now func() time.Time, watching bool) *screen {
+func (p *program) newScreen(in io.Reader, out io.Writer, now func() time.Time, watching bool) *screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &screen{keys: make(chan string, 2), gone: cancel, ended: make(chan struct{})}
 	s.console = tui.New(tui.Options{
-		In: in.file, Out: p.screenFile(),
+		In: in, Out: out,
 		Now: now, Hand: p.clock.Now,
 		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
 		Typed:     func(t tui.Typed) { s.post(lineOf(t)) },
@@ -121,10 +121,11 @@ func (s *screen) leave() {
 type screenPrinter struct {
 	console *tui.Console
 	words   *transcript
+	hands   bool // bodies over, as nobody else has them
 }
 
 func newScreenPrinter(console *tui.Console) *screenPrinter {
-	return &screenPrinter{console, briefWords()}
+	return &screenPrinter{console: console, words: briefWords()}
 }
 
 func (s *screenPrinter) print(record audit.Record, body any) error {
@@ -134,6 +135,9 @@ func (s *screenPrinter) print(record audit.Record, body any) error {
 
 func (s *screenPrinter) event(record audit.Record, body any) tui.Event {
 	event := tui.Event{Record: record}
+	if s.hands {
+		event.Body = body
+	}
 	for _, e := range s.words.heard(record, body) {
 		event.Lines = append(event.Lines, tui.Line{Where: e.where, Text: e.text, Rows: e.rows})
 	}

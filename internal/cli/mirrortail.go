@@ -49,6 +49,9 @@ func (m *mirrorTail) next(ctx context.Context) ([]audit.Record, error) {
 	return m.come()
 }
 
+// end is not known before a mirror has been read.
+func (m *mirrorTail) end() uint64 { return 0 }
+
 // page gives what lies behind the last entry, and waits for it when everything was read.
 func (m *mirrorTail) page(ctx context.Context) ([]actions.Mirrored, error) {
 	page, err := m.log.store.AwaitMirrored(ctx, m.log.folder.run, m.after)

@@ -81,21 +81,46 @@ func (p *program) logOf(ctx context.Context, name, service string) (*runLog, err
 		return p.mirroredLog(ctx, name, service, missing)
 	}
 	l := &runLog{folder: folder, files: p.segments(folder)}
-	state, err := l.fold()
+	begun, ended, err := l.glance()
 	if (errors.Is(err, audit.ErrEmpty) || errors.Is(err, audit.ErrMissing)) && p.redisGiven() { // its disk was full before the first record, or lost
 		return p.mirroredLog(ctx, folder.run, service, err)
 	}
 	switch {
 	case err != nil:
-		return nil, err
-	case state.Begun.Lab || state.Ending != "":
+		return nil, unverified(err, l.folder)
+	case begun.Lab || ended:
 		return l, nil
 	}
-	p.fromLog(state.Begun)
-	if l.service = state.Begun.Service; p.redisGiven() {
+	p.fromLog(begun)
+	if l.service = begun.Service; p.redisGiven() {
 		return l, p.complete(ctx, l)
 	}
 	return l, nil
+}
+
+// glance looks at the first and the last record of the log here: a screen must not wait until a long one has been read.
+// Whoever reads the log finds what else is wrong with it.
+func (l *runLog) glance() (begun steps.Begun, ended bool, err error) {
+	for record, err := range audit.Records(l.files...) {
+		if err != nil {
+			return begun, false, err
+		}
+		body, err := steps.DecodeBody(record.Kind, record.Body)
+		if err != nil {
+			return begun, false, fmt.Errorf("record %d: %w", record.Seq, err)
+		}
+		first, ok := body.(*steps.Begun)
+		if !ok {
+			return begun, false, fmt.Errorf("record %d: the log does not start with a begun record", record.Seq)
+		}
+		begun = *first
+		break
+	}
+	last, err := audit.Last(l.files[len(l.files)-1])
+	if errors.Is(err, audit.ErrEmpty) && len(l.files) > 1 { // a segment that was just begun
+		return begun, false, nil
+	}
+	return begun, last.Kind == steps.KindClosed || last.Kind == steps.KindAborted, err
 }
 
 func (p *program) redisGiven() bool { return p.settings.redis != "" || p.settings.redisConfig != "" }

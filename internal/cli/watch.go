@@ -44,7 +44,7 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, cancel, folder, from, t, signals)
+		return p.watchOnScreen(ctx, folder, from, p.newScreen(t.file, p.screenFile(), p.clock.Now, true), signals)
 	}
 	go func() {
 		<-signals
@@ -54,12 +54,16 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 }
 
 // watchOnScreen shows the run until the person leaves. An ended run stays on the screen.
-func (p *program) watchOnScreen(ctx context.Context, cancel func(), folder runFolder, from source, t *terminal, signals <-chan string) error {
-	s := p.newScreen(t, p.clock.Now, true)
+func (p *program) watchOnScreen(ctx context.Context, folder runFolder, from source, s *screen, signals <-chan string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	defer p.sayTo(s.out())()
 	failed := make(chan error, 1)
+	s.console.Due(from.end())
+	printer := newScreenPrinter(s.console)
+	printer.hands = true
 	go func() {
-		err := follow(ctx, folder, from, newScreenPrinter(s.console), false)
+		err := follow(ctx, folder, from, printer, false)
 		if err != nil {
 			s.console.Close()
 		}
@@ -96,6 +100,8 @@ func (p *program) watched(ctx context.Context, name, service string) (runFolder,
 type source interface {
 	// next gives the records that have come, perhaps none, after waiting a moment for them.
 	next(ctx context.Context) ([]audit.Record, error)
+	// end is the number of the last record that is there already, 0 where that is not known.
+	end() uint64
 }
 
 // tailed follows the segments of a log of this machine.
@@ -112,7 +118,7 @@ func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
 		return nil, nil
 	}
 	records, err := t.tail.Read()
-	if t.waits = true; err != nil || len(records) > 0 {
+	if t.waits = len(records) == 0; err != nil || !t.waits {
 		return records, err
 	}
 	if files := t.folder.files(); len(files) > t.at {
@@ -120,6 +126,18 @@ func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
 		t.at, t.waits = t.at+1, false
 	}
 	return nil, nil
+}
+
+func (t *tailed) end() uint64 {
+	files := t.folder.files()
+	if len(files) == 0 {
+		return 0
+	}
+	last, err := audit.Last(files[len(files)-1])
+	if err != nil { // what is wrong with it is found where it is read
+		return 0
+	}
+	return last.Seq
 }
 
 // follow prints the records of a run as they come, until the context ends, or the run if that is wanted.

@@ -46,6 +46,9 @@ func New(o Options) *Console {
 // Replay takes the records from before the console was opened. It must not be called after Run.
 func (c *Console) Replay(e Event) error { return c.story.Follow(e) }
 
+// Due says up to which record the log goes already: until the screen has come to that one it says that it is behind.
+func (c *Console) Due(seq uint64) { c.queue.due.Store(seq) }
+
 // Show hands over the next record. It never blocks.
 func (c *Console) Show(e Event) { c.queue.put(&e, "") }
 
@@ -65,6 +68,10 @@ func (c *Console) Asked() uint64 { return c.queue.next() }
 // Close ends Run.
 func (c *Console) Close() { c.queue.close() }
 
+// framesPerSecond is how often the terminal library looks whether there is a new frame: a key is seen to act at once,
+// and a screen on which nothing happens hardly wakes the processor.
+const framesPerSecond = 30
+
 // ErrGone says that the terminal is gone.
 var ErrGone = errors.New("the terminal is gone")
 
@@ -73,7 +80,7 @@ var ErrGone = errors.New("the terminal is gone")
 func (c *Console) Run(ctx context.Context) error {
 	var gone atomic.Bool
 	input := watched(c.options.In, func() { gone.Store(true); c.Close() })
-	program := tea.NewProgram(newModel(&c.options, c.queue, c.story),
+	program := tea.NewProgram(newModel(&c.options, c.queue, c.story), tea.WithFPS(framesPerSecond),
 		tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(c.options.Out), tea.WithAltScreen(), tea.WithoutSignalHandler())
 	_, err := program.Run()
 	if gone.Load() {
@@ -91,6 +98,7 @@ type queue struct {
 	events []Event
 	said   []string
 	number uint64
+	due    atomic.Uint64 // the last record that was in the log when it was opened
 	closed bool
 	wake   chan struct{}
 }
@@ -133,11 +141,16 @@ func (q *queue) wait() bool {
 	return !q.closed
 }
 
-func (q *queue) take() ([]Event, []string) {
+// take gives what was said and the next events, at most so many of them. When there are more it rings again.
+func (q *queue) take(most int) ([]Event, []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	events, said := q.events, q.said
 	q.events, q.said = nil, nil
+	if len(events) > most {
+		events, q.events = events[:most:most], events[most:]
+		q.ring()
+	}
 	return events, said
 }
 

@@ -10,6 +10,9 @@ import (
 // foot is what is always there: what blocks and which way it moves, what may be done now, and what
 // waiting costs. On one row there is only what a person is asked for, else what blocks.
 func (d *drawing) foot(width, most int) []string {
+	if d.behind != "" {
+		return d.alarm([]string{d.behind}, width, 1)
+	}
 	if most == 1 {
 		return d.alarm([]string{d.oneRow()}, width, 1)
 	}

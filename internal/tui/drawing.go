@@ -20,7 +20,8 @@ type drawing struct {
 
 	question steps.Question
 	gates    []steps.GateView
-	watching bool // nobody can say anything here
+	watching bool   // nobody can say anything here
+	behind   string // how far the screen has come with a log that is there already
 }
 
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ type model struct {
 	width    int
 	height   int
 	stopping bool
+	shown    string    // the latest frame
+	shownAt  time.Time // by the clock of the person; zero when something has changed since
 }
 
 func newModel(o *Options, q *queue, story *Story) *model {
@@ -62,6 +65,9 @@ func (m *model) awaitTime() tea.Msg {
 }
 
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if _, ok := msg.(redraw); !ok || m.options.Hand().Sub(m.shownAt) >= freshFor {
+		m.shownAt = time.Time{}
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -77,20 +83,31 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
+// mostRecords is how many records are followed between two frames: a long log is read with the screen alive.
+const mostRecords = 100
+
 // take follows what has come in.
 func (m *model) take() {
-	events, said := m.queue.take()
-	if m.options.Watching {
-		m.kept = append(m.kept, events...)
-	}
+	events, said := m.queue.take(mostRecords)
 	if !m.past {
 		m.follow(events)
+	}
+	if m.options.Watching {
+		m.keep(events)
 	}
 	for _, text := range said {
 		m.said = append(m.said, answer{at: m.options.Now(), text: text})
 	}
 	const kept = 20
 	m.said = m.said[max(0, len(m.said)-kept):]
+}
+
+// keep keeps events to go back in time. Their bodies would take several times as much room as the records.
+func (m *model) keep(events []Event) {
+	for _, e := range events {
+		e.Body = nil
+		m.kept = append(m.kept, e)
+	}
 }
 
 func (m *model) follow(events []Event) {
@@ -187,9 +204,15 @@ func (m *model) now() time.Time {
 	return m.options.Now()
 }
 
-// View draws a frame.
+// freshFor is how long a frame stands when nothing but time has gone on: its clocks show seconds.
+const freshFor = 900 * time.Millisecond
+
+// View gives the latest frame, and draws it anew when it has become old.
 func (m *model) View() string {
-	return strings.Join(m.frame(), "\n")
+	if m.shownAt.IsZero() {
+		m.shown, m.shownAt = strings.Join(m.frame(), "\n"), m.options.Hand()
+	}
+	return m.shown
 }
 
 func (m *model) frame() []string {
@@ -197,6 +220,7 @@ func (m *model) frame() []string {
 		return m.empty()
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
+	d.behind = m.behind()
 	top := []string{d.head(m.width)}
 	if m.height >= 8 {
 		top = append(top, d.stages(m.width)...)
@@ -213,9 +237,24 @@ func (m *model) frame() []string {
 	return lines
 }
 
+// behind says how far the screen has come with a log that was there already, "" when it is not behind.
+func (m *model) behind() string {
+	due, seq := m.queue.due.Load(), uint64(0)
+	if m.story.State != nil {
+		seq = m.story.State.Seq
+	}
+	if m.past || seq >= due {
+		return ""
+	}
+	return fmt.Sprintf("reading the log: record %d of %d, this is not now", seq, due)
+}
+
 func (m *model) empty() []string {
 	if m.trouble != nil {
 		return wrapped(clean("this log cannot be followed any further: "+m.trouble.Error()), m.width, 2)
+	}
+	if behind := m.behind(); behind != "" {
+		return []string{cut(behind, m.width, "")}
 	}
 	return []string{cut("waiting for the first record", m.width, "")}
 }

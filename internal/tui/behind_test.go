@@ -1,0 +1,33 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestALongLogIsReadWithTheScreenAlive: between two frames only so many records are followed, and until the last that
+// was there the screen says that what it shows is not now.
+func TestALongLogIsReadWithTheScreenAlive(t *testing.T) {
+	events := walked(t)
+	for _, size := range [][2]int{{80, 24}, {40, 10}} {
+		m := newModel(&Options{Watching: true, Now: events[len(events)-1].Record.At.UTC}, newQueue(), &Story{})
+		m.width, m.height = size[0], size[1]
+		m.queue.due.Store(events[len(events)-1].Record.Seq)
+		for _, e := range events {
+			m.queue.put(&e, "")
+		}
+		frames := 0
+		for ; m.at < len(events); frames++ {
+			if shown := plain(m.frame()); !strings.Contains(shown, "reading the log: record ") {
+				t.Fatalf("after %d of %d records nothing says so:\n%s", m.at, len(events), shown)
+			}
+			m.take()
+		}
+		if frames < len(events)/mostRecords {
+			t.Errorf("%d records in %d frames", len(events), frames)
+		}
+		if shown := plain(m.frame()); strings.Contains(shown, "reading the log") || !strings.Contains(shown, "ended: closed") {
+			t.Errorf("at the end:\n%s", shown)
+		}
+	}
+}
