@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -128,7 +129,10 @@ func (p *program) auditVerify(ctx context.Context, name string, check checkOf) e
 		return err
 	}
 	if check.deep {
-		if err := verifyDeep(log.records(), log.folder, &checked); err != nil {
+		told := p.progress("walking through the run again", "records", float64(checked.records))
+		err := verifyDeep(told.records(log.records()), log.folder, &checked)
+		told.end()
+		if err != nil {
 			return err
 		}
 	}
@@ -160,6 +164,8 @@ type verified struct {
 	By        string   `json:"by,omitempty"`     // whose key signed it
 	Deep      bool     `json:"deep,omitempty"`
 	Sentences []string `json:"sentences"`
+
+	records uint64
 }
 
 // verify checks the log of this machine.
@@ -170,7 +176,15 @@ func (p *program) verify(folder runFolder) (verified, error) {
 // verifyFiles checks the chain, the signed head beside the log and the one that was given.
 func (p *program) verifyFiles(folder runFolder, files []string, given string) (verified, error) {
 	v := verified{Run: folder.run, Verified: true}
-	options := audit.VerifyOptions{Run: folder.run}
+	told := p.progressOfFiles("checking the chain", files)
+	defer told.end()
+	options := audit.VerifyOptions{Run: folder.run, Open: func(path string) (io.ReadCloser, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return told.reader(file), nil
+	}}
 	signed, by, err := p.signedHead(folder)
 	if err != nil {
 		return v, unverified(err, folder)
@@ -188,11 +202,12 @@ func (p *program) verifyFiles(folder runFolder, files []string, given string) (v
 			return v, usage(err, "a head looks like 312/9f2c41d07ab3")
 		}
 		options.Head = &kept
+		told.again()
 		if report, err = audit.Verify(files, options); err != nil {
 			return v, unverified(err, folder)
 		}
 	}
-	v.Head, v.Sentences = report.Head.String(), report.Sentences()
+	v.Head, v.Sentences, v.records = report.Head.String(), report.Sentences(), report.Head.Seq
 	return v, nil
 }
 

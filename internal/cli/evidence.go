@@ -136,12 +136,46 @@ func (p *program) bundle(to io.Writer, folders []runFolder) error {
 		if err != nil {
 			return err
 		}
+		defer p.tellOf(&material).end()
 		runs = append(runs, material)
 	}
 	if len(runs) == 1 {
 		return evidence.Build(to, runs[0], thisBuild().Version, signer)
 	}
 	return evidence.BuildIncident(to, runs, thisBuild().Version, signer)
+}
+
+// tellOf tells of reading the log of a run for its evidence, of which the first time takes longest.
+func (p *program) tellOf(m *evidence.Material) *progress {
+	var size int64
+	for _, segment := range m.Segments {
+		size += segment.Size()
+	}
+	told := p.progress("reading "+m.Run, "MB", float64(size)/megabyte)
+	for i, segment := range m.Segments {
+		if told != nil {
+			m.Segments[i] = toldSource{segment, told, i == 0}
+		}
+	}
+	return told
+}
+
+// toldSource tells of a log that is read again and again.
+type toldSource struct {
+	evidence.Source
+	progress *progress
+	first    bool // each time begins with it
+}
+
+func (s toldSource) Open() (io.ReadCloser, error) {
+	from, err := s.Source.Open()
+	if err != nil {
+		return nil, err
+	}
+	if s.first {
+		s.progress.again()
+	}
+	return s.progress.reader(from), nil
 }
 
 // exporter is this state directory's key, nil when it has none: an export makes no key.

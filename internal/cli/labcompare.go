@@ -67,7 +67,7 @@ func (p *program) labCompare(ctx context.Context, asked comparing) error {
 			return err
 		}
 	}
-	c, err := compare(ctx, doc, scenario, asked.seed, lab.Variation{})
+	c, err := compare(ctx, doc, scenario, asked.seed, lab.Variation{}, p.tellOfTrial)
 	if err != nil {
 		return err
 	}
@@ -114,20 +114,28 @@ const perWord = 8 * time.Second
 // longestTrial bounds a trial, in the lab's time.
 const longestTrial = time.Hour
 
-func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation) (*comparison, error) {
+func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation, tell func(what string) *progress) (*comparison, error) {
 	c := &comparison{
 		Scenario: scenario.Name, Runbook: doc.Name, Seed: seed, Modelled: true, PerWord: perWord.Seconds(),
 		From: time.Time{}.Add(scenario.Start + collapseAfter).Format(time.TimeOnly),
 	}
 	begin := beginning(doc, scenario, seed, vary)
-	if err := c.leaveAlone(ctx, begin, longestTrial); err != nil {
+	told := tell("1 of 3, left alone")
+	err := c.leaveAlone(ctx, begin.told(told), longestTrial)
+	told.end()
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	if c.Auto, c.LostAuto, _, err = recoverWith(ctx, begin, 0); err != nil {
+	told = tell("2 of 3, recovered as gates approve")
+	c.Auto, c.LostAuto, _, err = recoverWith(ctx, begin.told(told), 0)
+	told.end()
+	if err != nil {
 		return nil, err
 	}
-	if c.Person, c.LostHand, c.Words, err = recoverWith(ctx, begin, perWord); err != nil {
+	told = tell("3 of 3, recovered by a person")
+	c.Person, c.LostHand, c.Words, err = recoverWith(ctx, begin.told(told), perWord)
+	told.end()
+	if err != nil {
 		return nil, err
 	}
 	if c.LeftAlone != nil && c.Person != nil {
@@ -139,6 +147,20 @@ func compare(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario,
 }
 
 type beginTrial func(word time.Duration) (*trial, error)
+
+// told begins trials that tell how far they are.
+func (begin beginTrial) told(g *progress) beginTrial {
+	return func(word time.Duration) (*trial, error) {
+		t, err := begin(word)
+		if err == nil && g != nil {
+			t.each = func() error { g.reach(t.elapsed().Seconds()); return nil }
+		}
+		return t, err
+	}
+}
+
+// tellOfTrial tells of a trial, whose length nobody knows before.
+func (p *program) tellOfTrial(what string) *progress { return p.progress(what, "modelled seconds", 0) }
 
 // beginning begins trials of a scenario at its collapse, all alike.
 func beginning(doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation) beginTrial {

@@ -50,7 +50,7 @@ func bundled(t *testing.T, name string, edits ...string) *runbook.Document {
 func compared(t *testing.T, seed uint64, vary lab.Variation, edits ...string) *comparison {
 	t.Helper()
 	scenario := lab.CaseStudy()
-	c, err := compare(context.Background(), bundled(t, scenario.Runbook, edits...), &scenario, seed, vary)
+	c, err := compare(context.Background(), bundled(t, scenario.Runbook, edits...), &scenario, seed, vary, func(string) *progress { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	if err != nil {
 		return err
 	}
-	state, err := log.fold()
+	state, err := p.foldTelling(log)
 	if err != nil {
 		return err
 	}
@@ -186,6 +186,17 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	}
 	p.warnOf(unanswered)
 	return w.finish(w.drive(ctx, w.person))
+}
+
+// foldTelling folds a run, and tells how far that is: a run of hours takes seconds.
+func (p *program) foldTelling(log *runLog) (*steps.State, error) {
+	told := p.progress("reading the log", "records", float64(log.end()))
+	defer told.end()
+	state, err := steps.Fold(told.records(log.records()))
+	if err != nil {
+		return nil, unverified(err, log.folder)
+	}
+	return state, nil
 }
 
 // resumable refuses runs that have nothing to go on with.

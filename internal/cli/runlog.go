@@ -57,6 +57,21 @@ func (l *runLog) fold() (*steps.State, error) {
 	return state, nil
 }
 
+// end is the number of the last record that is there, 0 where that is not known.
+func (l *runLog) end() uint64 {
+	if n := len(l.mirrored); n > 0 {
+		return l.mirrored[n-1].Seq
+	}
+	if len(l.files) == 0 {
+		return 0
+	}
+	last, err := audit.Last(l.files[len(l.files)-1])
+	if err != nil { // what is wrong with it is found where it is read
+		return 0
+	}
+	return last.Seq
+}
+
 // walked reports whether a process goes on with the run now, here or elsewhere.
 func (l *runLog) walked() bool {
 	return l.walker != nil || len(l.files) > 0 && beingWritten(l.folder.logPath())

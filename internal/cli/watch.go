@@ -128,17 +128,7 @@ func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
 	return nil, nil
 }
 
-func (t *tailed) end() uint64 {
-	files := t.folder.files()
-	if len(files) == 0 {
-		return 0
-	}
-	last, err := audit.Last(files[len(files)-1])
-	if err != nil { // what is wrong with it is found where it is read
-		return 0
-	}
-	return last.Seq
-}
+func (t *tailed) end() uint64 { return (&runLog{files: t.folder.files()}).end() }
 
 // follow prints the records of a run as they come, until the context ends, or the run if that is wanted.
 func follow(ctx context.Context, folder runFolder, from source, printer recordPrinter, untilEnd bool) error {
