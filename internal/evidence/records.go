@@ -2,25 +2,43 @@ package evidence
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
+	"sync"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/steps"
 )
 
-// entry is a record with its decoded body.
+// entry is a record with its decoded body in the place of its own.
 type entry struct {
 	audit.Record
 	body any // nil for a kind that carries nothing a walk needs
 }
 
-// decodeLog goes over the records of a log in order, each once, and holds one at a time. Lines that are no
-// record, as a torn tail, are passed over: whether they may be there is for Verify to say.
+// decodeLog goes over the records of a log in order, each once. Lines that are no record, as a torn tail, are passed
+// over: whether they may be there is for Verify to say.
 func decodeLog(segments []Source, visit func(e entry) error) error {
 	last := uint64(0)
 	for _, segment := range segments {
-		if err := decodeSegment(segment, &last, visit); err != nil {
+		err := decodeSegment(segment, func(e entry, err error) error {
+			if e.Seq <= last {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("record %d: %w", e.Seq, err)
+			}
+			last = e.Seq
+			return visit(e)
+		})
+		if errors.Is(err, bufio.ErrTooLong) {
+			return fmt.Errorf("the log behind record %d: %w", last, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -30,32 +48,100 @@ func decodeLog(segments []Source, visit func(e entry) error) error {
 	return nil
 }
 
-func decodeSegment(segment Source, last *uint64, visit func(e entry) error) error {
+// batch is some lines that follow each other, and then what they say.
+type batch struct {
+	lines   [][]byte
+	entries []entry
+	errs    []error // of their bodies
+	decoded chan struct{}
+}
+
+// batchBytes is about how long the lines of a batch are together: few enough that the batches on their way take
+// little room.
+const batchBytes = 128 << 10
+
+// decodeSegment decodes the lines of a segment on every processor, and hands them on in their order. It holds no
+// more than the batches that are on their way.
+func decodeSegment(segment Source, visit func(e entry, err error) error) error {
 	from, err := segment.Open()
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+	processors := runtime.GOMAXPROCS(0)
+	stop, todo, inOrder := make(chan struct{}), make(chan *batch), make(chan *batch, 2*processors)
+	var reading error
+	var workers sync.WaitGroup
+	workers.Go(func() {
+		defer close(inOrder)
+		defer close(todo)
+		reading = readBatches(from, func(b *batch) bool {
+			for _, to := range []chan *batch{inOrder, todo} {
+				select {
+				case to <- b:
+				case <-stop:
+					return false
+				}
+			}
+			return true
+		})
+	})
+	for range processors {
+		workers.Go(func() {
+			for b := range todo {
+				b.decode()
+			}
+		})
+	}
+	err = visitBatches(inOrder, visit)
+	close(stop)
+	workers.Wait()
+	return cmp.Or(err, reading)
+}
+
+func visitBatches(inOrder <-chan *batch, visit func(e entry, err error) error) error {
+	for b := range inOrder {
+		<-b.decoded
+		for i, e := range b.entries {
+			if err := visit(e, b.errs[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBatches cuts a segment into batches until they are not wanted any more.
+func readBatches(from io.Reader, give func(*batch) bool) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 256<<10), longestLine)
+	b, size := &batch{decoded: make(chan struct{})}, 0
 	for lines.Scan() {
-		record, err := audit.ParseRecord(lines.Bytes())
-		if err != nil || record.Seq <= *last {
+		line := bytes.Clone(lines.Bytes())
+		b.lines, size = append(b.lines, line), size+len(line)
+		if size >= batchBytes {
+			if !give(b) {
+				return nil
+			}
+			b, size = &batch{decoded: make(chan struct{})}, 0
+		}
+	}
+	give(b)
+	return lines.Err()
+}
+
+func (b *batch) decode() {
+	for _, line := range b.lines {
+		record, err := audit.ParseRecord(line)
+		if err != nil {
 			continue
 		}
 		body, err := steps.DecodeBody(record.Kind, record.Body)
-		if err != nil {
-			return fmt.Errorf("record %d: %w", record.Seq, err)
-		}
-		*last = record.Seq
-		if err := visit(entry{record, body}); err != nil {
-			return err
-		}
+		record.Body = nil // what it says is in the body
+		b.entries, b.errs = append(b.entries, entry{record, body}), append(b.errs, err)
 	}
-	if lines.Err() != nil {
-		return fmt.Errorf("the log behind record %d: %w", *last, lines.Err())
-	}
-	return nil
+	b.lines = nil
+	close(b.decoded)
 }
 
 // walkLog goes over the records of a log and folds the run beside it.
