@@ -6,7 +6,7 @@ import (
 )
 
 // mostPoints bounds the points of a probe's course: a plot shows fewer.
-const mostPoints = 2000
+const mostPoints = 1000
 
 // course gathers the samples of a probe in bounded room. When it is full, two points that follow each other
 // become one, and from then on each stands for twice as many samples.

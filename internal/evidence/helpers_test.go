@@ -30,9 +30,6 @@ func (s *stopwatch) Deadline(ctx context.Context, _ time.Duration) (context.Cont
 	return context.WithCancel(ctx)
 }
 
-// hostile is what may stand in a note, a label or an error page.
-const hostile = "</script><img src=x onerror=alert(1)> | =cmd() \x1b[31m `rm` \u202e [x](javascript:1)"
-
 const smallID = "20261129T100801Z-small-7f3a"
 
 // smallRun writes the log of a short run with a signed head, and gives its material.

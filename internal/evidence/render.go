@@ -3,8 +3,10 @@ package evidence
 import (
 	"bytes"
 	htmltemplate "html/template"
+	"io"
 	"strconv"
 	"strings"
+	"sync"
 	texttemplate "text/template"
 	"time"
 	"unicode"
@@ -12,12 +14,17 @@ import (
 	"github.com/rewarm/rewarm/templates"
 )
 
-// reportTemplates are a report's templates in the folder of templates.
-type reportTemplates struct{ markdown, page string }
+// reportTemplates are a report's templates.
+type reportTemplates struct{ markdown, page template }
+
+// template is what both kinds have.
+type template interface {
+	Execute(to io.Writer, data any) error
+}
 
 var (
-	runTemplates      = reportTemplates{"report.md.tmpl", "report.html.tmpl"}
-	incidentTemplates = reportTemplates{"incident.md.tmpl", "incident.html.tmpl"}
+	runTemplates      = sync.OnceValues(func() (reportTemplates, error) { return parseTemplates("report") })
+	incidentTemplates = sync.OnceValues(func() (reportTemplates, error) { return parseTemplates("incident") })
 )
 
 const (
@@ -25,39 +32,34 @@ const (
 	pageTemplate = reportsDir + "page.html.tmpl" // what the pages share
 )
 
-// render adds the report as Markdown and as one page that loads nothing.
-func (list files) render(report any, of reportTemplates) error {
-	text, err := markdown(report, of.markdown)
+// parseTemplates reads the templates of a report. In Markdown everything from outside goes through md; those of pages
+// escape by themselves, and show makes visible.
+func parseTemplates(name string) (reportTemplates, error) {
+	words := map[string]any{"ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "md": md, "show": visible, "svg": svg}
+	text, page := name+".md.tmpl", name+".html.tmpl"
+	markdown, err := texttemplate.New(text).Funcs(words).ParseFS(templates.Files, reportsDir+text)
+	if err != nil {
+		return reportTemplates{}, err
+	}
+	pages, err := htmltemplate.New(page).Funcs(words).ParseFS(templates.Files, pageTemplate, reportsDir+page)
+	return reportTemplates{markdown, pages}, err
+}
+
+// render adds a report as Markdown and as one page that loads nothing.
+func (list files) render(report any, of func() (reportTemplates, error)) error {
+	made, err := of()
 	if err != nil {
 		return err
 	}
-	page, err := page(report, of.page)
-	list[reportMD], list[reportHTML] = held(text), held(page)
-	return err
-}
-
-// markdown is a report as Markdown. Everything from outside goes through md.
-func markdown(report any, name string) ([]byte, error) {
-	words := texttemplate.FuncMap{"md": md, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join}
-	t, err := texttemplate.New(name).Funcs(words).ParseFS(templates.Files, reportsDir+name)
-	if err != nil {
-		return nil, err
+	var text, page bytes.Buffer
+	if err := made.markdown.Execute(&text, report); err != nil {
+		return err
 	}
-	var b bytes.Buffer
-	err = t.Execute(&b, report)
-	return b.Bytes(), err
-}
-
-// page is a report as one page. Its template escapes, and show makes visible.
-func page(report any, name string) ([]byte, error) {
-	words := htmltemplate.FuncMap{"show": visible, "ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "svg": svg}
-	t, err := htmltemplate.New(name).Funcs(words).ParseFS(templates.Files, pageTemplate, reportsDir+name)
-	if err != nil {
-		return nil, err
+	if err := made.page.Execute(&page, report); err != nil {
+		return err
 	}
-	var b bytes.Buffer
-	err = t.Execute(&b, report)
-	return b.Bytes(), err
+	list[reportMD], list[reportHTML] = held(text.Bytes()), held(page.Bytes())
+	return nil
 }
 
 // svg passes a plot on: it is made of numbers and escaped names alone.
