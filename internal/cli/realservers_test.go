@@ -5,11 +5,12 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,11 +35,13 @@ type world struct {
 	redis, prometheus         *process
 	redisURL, prometheusURL   string
 	labMetrics                string
+	walkMetrics               string // where a walk is scraped that serves its own
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
+	w.walkMetrics = "127.0.0.1:" + freePort(t)
 	w.redisURL, w.prometheusURL = "redis://127.0.0.1:"+w.redisPort, "http://127.0.0.1:"+w.prometheusPort
 	w.startRedis()
 	w.startLab("--redis", w.redisURL)
@@ -196,27 +199,30 @@ func (w *world) startPrometheus() {
 	w.t.Helper()
 	config := filepath.Join(w.dir, "prometheus.yml")
 	text := "global: {scrape_interval: 1s, scrape_timeout: 900ms}\n" +
-		"scrape_configs: [{job_name: catalog, honor_labels: true, static_configs: [{targets: ['" + w.labMetrics + "']}]}]\n"
+		"scrape_configs: [{job_name: catalog, honor_labels: true, static_configs: [{targets: ['" + w.labMetrics + "']}]}," +
+		" {job_name: rewarm, static_configs: [{targets: ['" + w.walkMetrics + "']}]}]\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.prometheus = start(w.t, "prometheus", "--config.file", config, "--storage.tsdb.path", filepath.Join(w.dir, "tsdb"),
 		"--web.listen-address", "127.0.0.1:"+w.prometheusPort)
 	eventually(w.t, func() error {
-		r, err := http.Get(w.prometheusURL + "/api/v1/query?query=catalog_retry_waiters")
-		if err != nil {
-			return err
-		}
-		defer r.Body.Close()
-		body := new(bytes.Buffer)
-		if _, err := body.ReadFrom(r.Body); err != nil {
-			return err
-		}
-		if !strings.Contains(body.String(), "catalog_retry_waiters") {
-			return errors.New("prometheus has not scraped the lab yet: " + body.String())
+		if answer, err := w.asks("catalog_retry_waiters"); !strings.Contains(answer, "catalog_retry_waiters") {
+			return fmt.Errorf("prometheus has not scraped the lab yet: %s %v", answer, err)
 		}
 		return nil
 	})
+}
+
+// asks gives Prometheus' answer to a query.
+func (w *world) asks(query string) (string, error) {
+	r, err := http.Get(w.prometheusURL + "/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		return "", err
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	return string(body), err
 }
 
 const (
@@ -316,15 +322,31 @@ func bodies[T any](w *world) []T {
 func TestRealRecovery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	walk := w.run(longBook)
+	walk := w.run(longBook, "--metrics-listen", w.walkMetrics)
 	if code := walk.ends(8 * time.Minute); code != exitDone {
 		t.Fatalf("exit code %d:\n%s", code, walk.shown())
 	}
+	w.scraped()
 	if recovered := bodies[*steps.Recovered](w); len(recovered) != 1 || recovered[0].Late {
 		t.Errorf("recovered: %+v", recovered)
 	}
 	w.verifies()
 	w.explained(longBook)
+}
+
+// scraped demands that Prometheus has seen a walk of itself, as far as its recovery.
+func (w *world) scraped() {
+	w.t.Helper()
+	for _, query := range []string{
+		`max_over_time(rewarm_run_recovered[10m]) == 1`,
+		`max_over_time(rewarm_run_flips_total{direction="releasing",result="applied"}[10m]) > 5`,
+		`max_over_time(rewarm_run_stage{stage="restore"}[10m]) == 1`,
+		`max_over_time(rewarm_run_poll_duration_seconds_count[10m]) > 60`,
+	} {
+		if answer, err := w.asks(query); err != nil || !strings.Contains(answer, `"run":"`) {
+			w.t.Errorf("%s: %s %v", query, answer, err)
+		}
+	}
 }
 
 // TestRealKills ends the walk as a power cut does, at ten different places, and resumes it.

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,12 +50,13 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await":   scriptAwait,
-			"code":    scriptCode,
-			"lab":     scriptLab,
-			"plain":   scriptPlain,
-			"redis":   scriptRedis,
-			"replace": scriptReplace,
+			"await":    scriptAwait,
+			"code":     scriptCode,
+			"lab":      scriptLab,
+			"plain":    scriptPlain,
+			"receiver": scriptReceiver,
+			"redis":    scriptRedis,
+			"replace":  scriptReplace,
 		},
 	})
 }
@@ -94,6 +98,29 @@ func scriptLab(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Setenv(strings.ToUpper(name), url)
 		}
 	}
+}
+
+// scriptReceiver starts a server that appends what is posted to a file, a line each, and puts its address into RECEIVER.
+func scriptReceiver(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: receiver FILE")
+	}
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			_, err = file.Write(append(body, '\n'))
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(func() {
+		server.Close()
+		_ = file.Close()
+	})
+	ts.Setenv("RECEIVER", server.URL)
 }
 
 // scriptAwait waits until a file that a program writes has a line that matches:
