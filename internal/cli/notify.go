@@ -202,7 +202,7 @@ func openDeliveries(dir string, logger *slog.Logger) *deliveries {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		logger.Warn("it is not known what was delivered", "error", err)
 	}
-	if d.upTo == nil { // the file held null
+	if err != nil || d.upTo == nil { // a part of it, or null
 		d.upTo = map[string]uint64{}
 	}
 	return d
