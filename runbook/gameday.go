@@ -59,6 +59,7 @@ type Mistake struct {
 	Name     string
 	About    string
 	Timeline []Happening
+	Breaks   []string // expectations that must not hold when it is made; nil for none
 }
 
 // Happening is one thing that happens at a time, or once after a gate has passed first.
@@ -136,6 +137,7 @@ var DayScores = []struct{ Name, Unit, About string }{
 	{"closed", "s", "when the run was closed"},
 	{"worst-demand", "attempts/s", "the most that the origin was asked for in a second, once protected; without a walk, once one would have begun"},
 	{"worst-queue", "s", "the oldest that the origin's queue was, from the same moment on"},
+	{"waited", "s", "that all reads together have waited for their answers, from the same moment on"},
 	{"stale-reads", "reads", "that were served a declared stale copy"},
 	{"lost-reads", "reads", "that were refused or failed"},
 	{"holds", "holds", "that were put on"},
@@ -214,6 +216,7 @@ func (r *dayReader) read(root *node) {
 	r.readMistakes(f.get("mistakes"))
 	r.checkMistakes(f.get("operator"))
 	r.readExpect(f.need("expect", "say what must come true"))
+	r.checkBreaks(f.get("mistakes"))
 	day.Terms.Probes = slices.Concat(day.Terms.Probes, r.measured())
 }
 
@@ -328,7 +331,8 @@ func (r *dayReader) readMistakes(n *node) {
 		}
 		f.need("about", "say what the operator does and thinks")
 		r.day.Mistakes = append(r.day.Mistakes, Mistake{Pos: e.pos, Name: e.key, About: f.prose("about"),
-			Timeline: r.timeline(f.need("timeline", "write what the operator does"), "timeline")})
+			Timeline: r.timeline(f.need("timeline", "write what the operator does"), "timeline"),
+			Breaks:   r.texts(f.get("breaks"), "breaks")})
 	}
 }
 
@@ -342,6 +346,22 @@ func (r *dayReader) checkMistakes(operator *node) {
 		if !slices.Contains(known, name) {
 			hint := suggest(name, known, "describe it under mistakes")
 			r.fail(operator.find("mistakes").pos, hint, "there is no mistake %s", quote(name))
+		}
+	}
+}
+
+// checkBreaks requires that what a mistake breaks is expected.
+func (r *dayReader) checkBreaks(mistakes *node) {
+	var known []string
+	for _, e := range r.day.Expect {
+		known = append(known, e.Name)
+	}
+	for _, m := range r.day.Mistakes {
+		for _, name := range m.Breaks {
+			if !slices.Contains(known, name) {
+				at := mistakes.find(m.Name).find("breaks").pos
+				r.fail(at, suggest(name, known, "name an expectation"), "nothing is expected under the name %s", quote(name))
+			}
 		}
 	}
 }

@@ -48,7 +48,7 @@ var schema = map[string][]string{
 	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "seed", "runbook", "set", "duration", "figures",
 		"probes", "operator", "timeline", "mistakes", "expect"},
 	"operator": {"reacts", "approve", "word", "modes", "mistakes"},
-	"mistake":  {"about", "timeline"},
+	"mistake":  {"about", "timeline", "breaks"},
 	"measured": {"control", "records", "where", "before", "score", "above", "at_least", "below", "at_most", "equals",
 		"between", "falling", "rising"},
 	"before":      {"records", "where", "before"},

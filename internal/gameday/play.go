@@ -2,6 +2,9 @@ package gameday
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -62,7 +65,7 @@ func (d *Day) Play(ctx context.Context, o Options) (*Result, error) {
 		o.Mistakes = d.Operator.Mistakes
 	}
 	if o.Run == "" {
-		o.Run = "20261129T100800Z-" + d.Name + "-0001"
+		o.Run = d.runID(o)
 	}
 	w, err := newWorld(d, o)
 	if err != nil {
@@ -76,6 +79,12 @@ func (d *Day) Play(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	return w.result(), nil
+}
+
+// runID names the first run of a play by the day, the mistakes and the seed.
+func (d *Day) runID(o Options) string {
+	parts := slices.Concat([]string{dayOfPlays.Add(d.Story.Start).Format("20060102T150405Z"), d.Name}, o.Mistakes)
+	return fmt.Sprintf("%s-%04d", strings.Join(parts, "-"), o.Seed)
 }
 
 // play goes from moment to moment until the day is over.

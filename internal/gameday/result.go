@@ -2,6 +2,7 @@ package gameday
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/runbook"
@@ -31,6 +32,7 @@ type Verdict struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
 	Held     bool     `json:"held"`
+	Breaks   bool     `json:"breaks"`     // a mistake that was made is to break it
 	At       float64  `json:"at_seconds"` // the first moment at which it was broken, or came true
 	Why      string   `json:"why"`
 	Readings []string `json:"readings,omitempty"` // at that moment
@@ -53,7 +55,8 @@ func (w *world) result() *Result {
 	}
 	for _, e := range w.judge.watches {
 		v := e.verdict()
-		r.Passed = r.Passed && v.Held
+		v.Breaks = w.breaks(e.Name)
+		r.Passed = r.Passed && v.Held != v.Breaks
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	for _, s := range runbook.DayScores {
@@ -64,6 +67,13 @@ func (w *world) result() *Result {
 		r.Scores = append(r.Scores, score)
 	}
 	return r
+}
+
+// breaks reports whether a mistake that is made must break an expectation.
+func (w *world) breaks(name string) bool {
+	return slices.ContainsFunc(w.options.Mistakes, func(made string) bool {
+		return slices.Contains(w.day.Mistake(made).Breaks, name)
+	})
 }
 
 // ending is how the run stands at the end of the day.

@@ -19,6 +19,7 @@ type scoreboard struct {
 	recovered, closed time.Duration
 	aborted           time.Duration
 	holding           time.Time // since when the exit has held, without a walk
+	waited            float64
 	worstDemand       int
 	worstQueue        float64
 	holds, words      int
@@ -50,6 +51,7 @@ func (s *scoreboard) demand(now lab.Figures) {
 	asked := int(float64(now.Attempts-s.latest.Attempts) / (now.At - s.latest.At).Seconds())
 	s.worstDemand = max(s.worstDemand, asked)
 	s.worstQueue = max(s.worstQueue, now.QueueAge)
+	s.waited += float64(now.Waiting) * (now.At - s.latest.At).Seconds()
 }
 
 // spend books a time to what the walk waits for.
@@ -138,6 +140,8 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 		return float64(s.worstDemand), s.counting
 	case "worst-queue":
 		return s.worstQueue, s.counting
+	case "waited":
+		return s.waited, s.counting
 	case "stale-reads":
 		return float64(s.latest.DeclaredStale - s.first.DeclaredStale), true
 	case "lost-reads":

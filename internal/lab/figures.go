@@ -11,6 +11,7 @@ type Figures struct {
 	Lookups, Hits                          int           // in the cells
 	Attempts, Completed                    int           // at the origin, of this class
 	QueueAge                               float64       // seconds
+	Waiting                                int           // reads that have arrived and not ended
 }
 
 // Figures tells how the lab stands.
@@ -22,6 +23,7 @@ func (l *Lab) Figures() Figures {
 		At: m.time(), Reads: m.arrived,
 		Fresh: m.outcomes[fresh], DeclaredStale: m.outcomes[declaredStale], Rejected: m.outcomes[rejected], Errors: m.outcomes[failed],
 		Attempts: m.origin.catalog.attempts, Completed: m.origin.catalog.completed, QueueAge: toSeconds(m.origin.waited(m.tick)),
+		Waiting: m.waiting(),
 	}
 	for _, c := range m.cells[:cellCount] {
 		f.Hits += c.hits
