@@ -19,6 +19,7 @@ const (
 	exitAborted     exitCode = 4   // a person aborted the walk
 	exitUnverified  exitCode = 5   // a log or evidence does not verify
 	exitCommanded   exitCode = 6   // another run commands the service
+	exitNotHeld     exitCode = 7   // an expectation of a game day did not hold
 	exitInterrupted exitCode = 130 // a signal ended the walk
 )
 

@@ -19,8 +19,8 @@ func (p *program) lintCommand() *cobra.Command {
 (exit 2), and what is unwise in a collapse (exit 3). A finding can be waived in the
 file, with a reason.
 
-It also reads rules of diagnosis and scenarios, by the kind that a file names, and says
-what makes them invalid. Rules stand on the bundled ones, and on the figures and
+It also reads rules of diagnosis, scenarios and game days, by the kind that a file names,
+and says what makes them invalid. Rules stand on the bundled ones, and on the figures and
 parameters of the runbook before them: write lint BOOK RULES.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -106,6 +106,9 @@ func (l *linter) source(file string, source []byte) ([]lintFinding, error) {
 	switch runbook.KindOf(source) {
 	case runbook.DiagnosisKind:
 		return nil, checkRules(l.book, runbook.RuleFile{Name: file, Source: source})
+	case runbook.GameDayKind:
+		_, err := l.p.parseDay(file, source)
+		return nil, err
 	case lab.ScenarioKind:
 		_, err := lab.ParseScenario(file, source)
 		return nil, err

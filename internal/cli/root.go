@@ -23,7 +23,8 @@ log that becomes the evidence of the incident.
 Every flag has an environment variable, REWARM_ and its name in capitals.
 
 Exit codes: 0 done, 1 error, 2 bad usage or invalid document, 3 held or findings,
-4 aborted, 5 log does not verify, 6 another run is commander, 130 interrupted.`
+4 aborted, 5 log does not verify, 6 another run is commander, 7 a game day did not hold,
+130 interrupted.`
 
 func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -48,7 +49,7 @@ func (p *program) rootCommand() *cobra.Command {
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(), p.diagnoseCommand(),
-		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
+		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.gamedayCommand(), p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
 	)
 	root.AddCommand(p.orderCommands()...)
 	root.AddCommand(p.takeoverCommand())

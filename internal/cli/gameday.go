@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/internal/gameday"
+	"github.com/rewarm/rewarm/internal/lab"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/templates"
+)
+
+func (p *program) gamedayCommand() *cobra.Command {
+	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(), p.gamedayListCommand())
+}
+
+// gamedaysDir is where game days stand among the templates.
+const gamedaysDir = "gamedays"
+
+// bundledDays are the names of the game days that come with rewarm.
+func bundledDays() []string {
+	entries, err := templates.Files.ReadDir(gamedaysDir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".yaml"))
+	}
+	return names
+}
+
+// openDay reads a game day: a file or, where there is none, the bundled one of that name.
+func (p *program) openDay(name string) (*gameday.Day, error) {
+	source, err := readFile(name)
+	file := name
+	if err != nil && !strings.ContainsAny(name, `/\`) {
+		file = path.Join("templates", gamedaysDir, name+".yaml")
+		source, err = templates.Files.ReadFile(path.Join(gamedaysDir, name+".yaml"))
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("there is no game day %s", name), "give a file, or one of "+strings.Join(bundledDays(), ", "))
+	}
+	return p.parseDay(file, source)
+}
+
+func (p *program) parseDay(file string, source []byte) (*gameday.Day, error) {
+	day, err := gameday.Parse(file, source, dayLibrary{p})
+	if err != nil {
+		return nil, err
+	}
+	return day, rehearsable(day.Book)
+}
+
+// dayLibrary finds the scenarios and runbooks that game days name. What --set gives comes
+// before what a day sets.
+type dayLibrary struct{ p *program }
+
+// Scenario finds a bundled scenario, or a file.
+func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) { return openScenario(name) }
+
+// Runbook finds a bundled runbook, or a file.
+func (l dayLibrary) Runbook(name string, set map[string]string) (*runbook.Document, error) {
+	file, source, err := readBook(name)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := l.p.settings.parameters()
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(set)
+	maps.Copy(all, parameters)
+	doc, problems := runbook.Parse(file, source, all)
+	return doc, problems.Err()
+}
+
+func (p *program) gamedayListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the game days that come with rewarm",
+		Args:  exactly(0, "gameday list"),
+		RunE:  func(*cobra.Command, []string) error { return p.gamedayList() },
+	}
+}
+
+// listedDay is one line of `gameday list --output json`.
+type listedDay struct {
+	Name     string   `json:"name"`
+	About    string   `json:"about"`
+	Scenario string   `json:"scenario"`
+	Runbook  string   `json:"runbook"`
+	Mistakes []string `json:"mistakes"`
+}
+
+func (p *program) gamedayList() error {
+	var rows []string
+	for _, name := range bundledDays() {
+		day, err := p.openDay(name)
+		if err != nil {
+			return err
+		}
+		listed := listedDay{Name: name, About: day.About, Scenario: day.Scenario, Runbook: day.Runbook, Mistakes: []string{}}
+		for _, m := range day.Mistakes {
+			listed.Mistakes = append(listed.Mistakes, m.Name)
+		}
+		if p.settings.json() {
+			if err := p.encode(listed); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, fmt.Sprintf("%-26s  %s", name, oneLine(day.About)+also("; mistakes: ", strings.Join(listed.Mistakes, ", "))))
+	}
+	_, err := fmt.Fprint(p.out, wrapRows(rows, columnsOf(p.out)))
+	return err
+}
+
+// errNotHeld says that an expectation of a game day was broken, or never judged.
+var errNotHeld = errors.New("not everything held")

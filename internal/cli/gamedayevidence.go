@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/rewarm/rewarm/internal/gameday"
+)
+
+// dayKeeper keeps the logs of a game day on disk until bundles of evidence are made of them.
+type dayKeeper struct {
+	p    *program
+	to   string // the folder of the bundles
+	logs string
+}
+
+func newDayKeeper(p *program, to string) (*dayKeeper, error) {
+	logs, err := os.MkdirTemp(to, ".logs-")
+	if err != nil {
+		return nil, fail(exitError, err, "give another folder with --evidence")
+	}
+	return &dayKeeper{p, to, logs}, nil
+}
+
+func (k *dayKeeper) close() { _ = os.RemoveAll(k.logs) }
+
+func (k *dayKeeper) folder(run string) runFolder {
+	return runFolder{run: run, dir: filepath.Join(k.logs, run)}
+}
+
+func (k *dayKeeper) journal(run string, clock gameday.Clock) (gameday.Journal, error) {
+	return gameday.FileJournal(k.folder(run).logPath(), clock)
+}
+
+// ended captures what can vanish and writes the bundle of one run.
+func (k *dayKeeper) ended(ctx context.Context, e gameday.Ended) error {
+	folder := k.folder(e.Run)
+	c := &capturer{dir: folder.dir, state: e.State, probes: e.Prober, store: e.Store, clock: e.Clock}
+	if err := c.capture(ctx); err != nil {
+		return err
+	}
+	bundle, err := k.p.bundle(folder)
+	if err != nil {
+		return fmt.Errorf("the evidence: %w", err)
+	}
+	return os.WriteFile(filepath.Join(k.to, folder.run+".evidence.zip"), bundle, 0o644)
+}

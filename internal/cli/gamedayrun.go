@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rewarm/rewarm/internal/gameday"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// askedDays is what game days are asked for.
+type askedDays struct {
+	names    []string
+	all      bool // every bundled day
+	seed     uint64
+	seeded   bool // the seed was given
+	mistakes []string
+	mistaken bool // mistakes were given
+	junit    string
+	evidence string
+}
+
+func (p *program) gamedayRunCommand() *cobra.Command {
+	var asked askedDays
+	cmd := &cobra.Command{
+		Use:   "run FILE|NAME... | run --all",
+		Short: "Play game days and judge what must come true",
+		Long: `Plays scripts on the lab in virtual time: what breaks, who does what, and what must come true.
+Each expectation gets a verdict, with the first moment at which it broke and what was read
+there; the scorecard tells the rest. What is unknown has not passed. Every figure is a
+model's. One seed always plays alike, so a day that failed prints the command that replays it.
+
+Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (len(args) == 0) != asked.all {
+				return usage(errors.New("give game days, or --all for every bundled one"),
+					"write: rewarm gameday run FILE|NAME..., bundled are "+strings.Join(bundledDays(), ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asked.names = args; asked.all {
+				asked.names = bundledDays()
+			}
+			asked.seeded, asked.mistaken = cmd.Flags().Changed("seed"), cmd.Flags().Changed("mistake")
+			return p.gamedayRun(cmd.Context(), asked)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&asked.all, "all", false, "play every bundled game day")
+	flags.Uint64Var(&asked.seed, "seed", 0, "`NUMBER` that makes two plays alike; the day's own unless given")
+	flags.StringArrayVar(&asked.mistakes, "mistake", nil, "`NAME` of a mistake of the day that the operator makes; may be repeated; none, or all for a play with each")
+	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
+	flags.StringVar(&asked.evidence, "evidence", "", "`DIR` to write a bundle of evidence of every run into")
+	return cmd
+}
+
+// Words beside the names of mistakes: for an operator who makes none, and for a play without
+// any and one with each.
+const noMistake, eachMistake = "none", "all"
+
+// options are how a day is played.
+func (p *program) options(day *gameday.Day, asked askedDays) gameday.Options {
+	o := gameday.Options{Seed: day.Story.Seed, Version: thisBuild().Version, Approve: p.approvesDay()}
+	if day.Seeded {
+		o.Seed = day.Seed
+	}
+	if asked.seeded {
+		o.Seed = asked.seed
+	}
+	return o
+}
+
+// plays are the ways in which a day is to be played: once, or once for each mistake.
+func (p *program) plays(name string, day *gameday.Day, asked askedDays) ([]play, error) {
+	if !asked.mistaken {
+		return []play{{day, name, p.options(day, asked)}}, nil
+	}
+	var made [][]string
+	one := []string{}
+	for _, mistake := range asked.mistakes {
+		switch {
+		case mistake == eachMistake:
+			for _, m := range day.Mistakes {
+				made = append(made, []string{m.Name})
+			}
+		case mistake == noMistake:
+		case day.Mistake(mistake) == nil:
+			return nil, usage(fmt.Errorf("game day %s describes no mistake %q", day.Name, mistake), "its mistakes are "+mistakesOf(day))
+		default:
+			one = append(one, mistake)
+		}
+	}
+	var list []play
+	for _, mistakes := range append([][]string{one}, made...) {
+		o := p.options(day, asked)
+		o.Mistakes = mistakes
+		list = append(list, play{day, name, o})
+	}
+	return list, nil
+}
+
+// play is one playing of a day.
+type play struct {
+	day     *gameday.Day
+	name    string // by which the day was asked for
+	options gameday.Options
+}
+
+// approvesDay is who answers on every day, "" for what each says.
+func (p *program) approvesDay() string {
+	switch {
+	case !p.settings.given["approve"]:
+		return ""
+	case p.settings.approve == string(steps.Auto):
+		return runbook.ApproveAuto
+	}
+	return runbook.ApprovePerson
+}
+
+// played is how one day went.
+type played struct {
+	day    *gameday.Day
+	result *gameday.Result
+	replay string // the command that plays it again
+	err    error
+}
+
+func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
+	var plays []play
+	for _, name := range asked.names {
+		day, err := p.openDay(name)
+		if err != nil {
+			return err
+		}
+		list, err := p.plays(name, day, asked)
+		if err != nil {
+			return err
+		}
+		plays = append(plays, list...)
+	}
+	if asked.evidence != "" {
+		if err := os.MkdirAll(asked.evidence, 0o755); err != nil {
+			return fail(exitError, err, "give another folder with --evidence")
+		}
+	}
+	all, err := p.playAll(ctx, plays, asked.evidence)
+	if err != nil {
+		return err
+	}
+	if asked.junit != "" {
+		if err := writeJUnit(asked.junit, all); err != nil {
+			return fail(exitError, err, "give another file with --junit")
+		}
+	}
+	return p.sumUp(all)
+}
+
+func mistakesOf(day *gameday.Day) string {
+	names := []string{noMistake}
+	for _, m := range day.Mistakes {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// playAll plays on all cores, and shows each play as soon as those before it are shown.
+func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([]played, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ends := make([]chan played, len(plays))
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, one := range plays {
+		ends[i] = make(chan played, 1)
+		go func() {
+			room <- struct{}{}
+			ends[i] <- p.playDay(ctx, one, evidence)
+			<-room
+		}()
+	}
+	var all []played
+	for _, end := range ends {
+		one := <-end
+		if one.err != nil {
+			return nil, fmt.Errorf("game day %s: %w", one.day.Name, one.err)
+		}
+		if err := p.showDay(one); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (p *program) playDay(ctx context.Context, one play, evidence string) played {
+	o := one.options
+	if evidence != "" {
+		keeper, err := newDayKeeper(p, evidence)
+		if err != nil {
+			return played{day: one.day, err: err}
+		}
+		defer keeper.close()
+		o.Journal, o.Ended = keeper.journal, keeper.ended
+	}
+	result, err := one.day.Play(ctx, o)
+	return played{day: one.day, result: result, err: err, replay: p.replay(one.name, o)}
+}
+
+// replay is the command that plays a day in the same way again.
+func (p *program) replay(name string, o gameday.Options) string {
+	text := "rewarm gameday run " + shellWord(name) + " --seed " + strconv.FormatUint(o.Seed, 10)
+	for _, mistake := range o.Mistakes {
+		text += " --mistake " + shellWord(mistake)
+	}
+	if o.Mistakes != nil && len(o.Mistakes) == 0 {
+		text += " --mistake " + noMistake
+	}
+	if p.settings.given["approve"] {
+		text += " --approve " + p.settings.approve
+	}
+	for _, set := range p.settings.set {
+		text += " --set " + shellWord(set)
+	}
+	return text
+}
+
+// sumUp says in a line how many days held, and gives the exit code.
+func (p *program) sumUp(all []played) error {
+	held := 0
+	for _, one := range all {
+		if one.result.Passed {
+			held++
+		}
+	}
+	if !p.settings.json() {
+		fmt.Fprintf(p.out, "%d of %s held\n", held, countOf(len(all), "game day"))
+	}
+	if held < len(all) {
+		return quiet(exitNotHeld, errNotHeld)
+	}
+	return nil
+}
+
+// encode writes one line of JSON.
+func (p *program) encode(v any) error { return json.NewEncoder(p.out).Encode(v) }
