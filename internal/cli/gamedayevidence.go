@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,9 +42,12 @@ func (k *dayKeeper) ended(ctx context.Context, e gameday.Ended) error {
 	if err := c.capture(ctx); err != nil {
 		return err
 	}
-	bundle, err := k.p.bundle(folder)
+	to, err := os.Create(filepath.Join(k.to, folder.run+".evidence.zip"))
 	if err != nil {
+		return fail(exitError, err, "give another folder with --evidence")
+	}
+	if err := errors.Join(k.p.bundle(to, []runFolder{folder}), to.Close()); err != nil {
 		return fmt.Errorf("the evidence: %w", err)
 	}
-	return os.WriteFile(filepath.Join(k.to, folder.run+".evidence.zip"), bundle, 0o644)
+	return nil
 }

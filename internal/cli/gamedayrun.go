@@ -212,11 +212,11 @@ func (p *program) playDay(ctx context.Context, one play, evidence string) played
 		o.Journal, o.Ended = keeper.journal, keeper.ended
 	}
 	result, err := one.day.Play(ctx, o)
-	return played{day: one.day, result: result, err: err, replay: p.replay(one.name, o)}
+	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, o)}
 }
 
-// replay is the command that plays a day in the same way again.
-func (p *program) replay(name string, o gameday.Options) string {
+// playedAgain is the command that plays a day in the same way again.
+func (p *program) playedAgain(name string, o gameday.Options) string {
 	text := "rewarm gameday run " + shellWord(name) + " --seed " + strconv.FormatUint(o.Seed, 10)
 	for _, mistake := range o.Mistakes {
 		text += " --mistake " + shellWord(mistake)
