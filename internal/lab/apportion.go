@@ -27,7 +27,7 @@ func (a *apportion) deal(n int) int {
 func (m *model) apportion(part, total int) apportion {
 	a := apportion{total: total, part: max(0, min(part, total))}
 	if a.part > 0 && a.part < total {
-		a.phase = m.random(total)
+		a.phase = m.random.upTo(total)
 	}
 	return a
 }

@@ -65,7 +65,7 @@ func (m *model) fit(g *group) {
 }
 
 // discard takes n keys out for good, whatever they hold; those without a value first.
-func (p *pool) discard(n int, random func(n int) int) {
+func (p *pool) discard(n int, random dice) {
 	gone := min(n, p.bare)
 	p.bare -= gone
 	gone += p.lapsed.takeOld(n - gone)
@@ -76,8 +76,11 @@ func (p *pool) discard(n int, random func(n int) int) {
 
 // refreshable is how many refreshes of n keys can be told apart by coalescing.
 func (m *model) refreshable(g *group, n int) int {
+	if m.orders.byKey == 0 || n == 0 {
+		return n
+	}
 	values := g.variety.values()
-	if values == 1 || m.orders.byKey == 0 || n == 0 {
+	if values == 1 {
 		return n
 	}
 	return max(1, int(float64(n)*(1-m.orders.byKey+m.orders.byKey/float64(values))))

@@ -59,17 +59,17 @@ func newBarePool(l life) *pool { return &pool{due: make([]int, l.longest()+1)} }
 
 // newPool makes a pool of fresh keys of all ages, as a service has that has run
 // for long, where a due key waits so many seconds for the read that refreshes it.
-func newPool(keys int, l life, second int, wait float64, random func(n int) int) *pool {
+func newPool(keys int, l life, second int, wait float64, random dice) *pool {
 	p := &pool{keys: keys, due: make([]int, l.longest()+1)}
 	waiting := int(float64(keys) * wait / (wait + float64(l.untilDue)))
 	for range waiting {
-		p.early.add(second-random(1+int(wait)), 1)
+		p.early.add(second-random.upTo(1+int(wait)), 1)
 	}
 	p.fresh = keys - waiting
 	shortest, spread := l.span()
 	for range p.fresh {
-		life := shortest + random(spread+1)
-		p.due[(second+1+random(life))%len(p.due)]++
+		life := shortest + random.upTo(spread+1)
+		p.due[(second+1+random.upTo(life))%len(p.due)]++
 	}
 	return p
 }
@@ -94,15 +94,16 @@ func (p *pool) age(second, staleWindow int, l life) {
 }
 
 // renew makes n keys fresh that were taken from elsewhere in the pool.
-func (p *pool) renew(n, second int, l life, random func(n int) int) {
+func (p *pool) renew(n, second int, l life, random dice) {
 	shortest, spread := l.span()
 	start := (second + shortest) % len(p.due)
+	due := p.due
 	for range n {
-		slot := start + random(spread+1)
-		if slot >= len(p.due) {
-			slot -= len(p.due)
+		slot := start + random.upTo(spread+1)
+		if slot >= len(due) {
+			slot -= len(due)
 		}
-		p.due[slot]++
+		due[slot]++
 	}
 	p.fresh += n
 }
@@ -122,7 +123,7 @@ func (p *pool) takeCold(n int, usable *carry) int {
 
 // takeWarm removes up to n warm keys, those first that are not due, and says how
 // many it got.
-func (p *pool) takeWarm(n int, random func(n int) int) int {
+func (p *pool) takeWarm(n int, random dice) int {
 	taken := min(n, p.fresh)
 	if taken == 0 {
 		return p.takeDue(n, 0)
@@ -143,16 +144,16 @@ func (p *pool) takeDue(n, taken int) int {
 }
 
 // anyDue is a second of the ring at which keys become due, if a few looks find one.
-func (p *pool) anyDue(random func(n int) int) int {
-	slot := random(len(p.due))
+func (p *pool) anyDue(random dice) int {
+	slot := random.upTo(len(p.due))
 	for looks := 0; looks < 64 && p.due[slot] == 0; looks++ {
-		slot = random(len(p.due))
+		slot = random.upTo(len(p.due))
 	}
 	return slot
 }
 
 // lapse makes up to n warm keys lapsed at the given second, or bare without copies.
-func (p *pool) lapse(n, second int, copies bool, random func(n int) int) {
+func (p *pool) lapse(n, second int, copies bool, random dice) {
 	n = p.takeWarm(n, random)
 	if copies {
 		p.lapsed.add(second, n)
@@ -178,7 +179,7 @@ func (p *pool) expire() {
 
 // invalidate makes up to n warm keys bare: what an edit has overtaken must not be
 // served, not even as stale. It says how many they were.
-func (p *pool) invalidate(n int, random func(n int) int) int {
+func (p *pool) invalidate(n int, random dice) int {
 	n = p.takeWarm(n, random)
 	p.bare += n
 	return n

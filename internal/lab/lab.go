@@ -47,7 +47,8 @@ type Lab struct {
 
 	mu      sync.Mutex // held while time moves
 	world   *world
-	touched atomic.Bool // a client has spoken to Redis since the last refresh
+	mortal  [len(mortals)]string // values of those controls
+	touched atomic.Bool          // a client has spoken to Redis since the last refresh
 	calls   []string
 }
 
@@ -111,11 +112,29 @@ func (l *Lab) tick(ctx context.Context, now time.Time) error {
 			return ctx.Err()
 		}
 	}
-	if asks || l.world.source().mortal() {
+	if asks || l.world.source().mortal() && l.ended() {
 		l.world.source = as(l.reader)
+		l.noteMortals()
 	}
 	l.world.tick()
 	return nil
+}
+
+// ended reports whether one of the controls that end by themselves has another value than
+// when all were looked at last.
+func (l *Lab) ended() bool {
+	for i, control := range mortals {
+		if raw, _ := l.reader.Get(control); raw != l.mortal[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Lab) noteMortals() {
+	for i, control := range mortals {
+		l.mortal[i], _ = l.reader.Get(control)
+	}
 }
 
 // DialRedis connects to the lab's Redis; network and address do not matter.

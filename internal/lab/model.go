@@ -1,9 +1,6 @@
 package lab
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // outcome is how a read ends.
 type outcome int
@@ -25,10 +22,10 @@ type model struct {
 	p      *params
 	story  *Scenario
 	life   life
-	brief  life            // of a value in the gutter
-	denied life            // of an answer that there is no such key
-	random func(n int) int // from 0 up to n
-	tick   int             // since midnight of the day of the case
+	brief  life // of a value in the gutter
+	denied life // of an answer that there is no such key
+	random dice
+	tick   int // since midnight of the day of the case
 	reads  *schedule
 	cells  []*cell // in the order of the parameters, then a replacement while there is one
 	origin *origin
@@ -208,7 +205,7 @@ func newModel(p *params, story *Scenario, seed uint64, at time.Duration) *model 
 		popular:      story.popularity(p, at),
 		nodes:        newNodes(p),
 		life:         newLife(p),
-		random:       rand.New(rand.NewPCG(seed, 0x6c6162)).IntN,
+		random:       newDice(seed),
 		tick:         ticks(at),
 		origin:       newOrigin(p),
 		refreshTimes: newHistogram(0.05, 0.1, 0.25, 0.5, 1, 2, 5),
@@ -328,13 +325,13 @@ func (g *group) shrink(before int) {
 }
 
 // lapse, invalidate, lose and expire are those of the pool, and keep the marks right.
-func (g *group) lapse(n, second int, copies bool, random func(n int) int) {
+func (g *group) lapse(n, second int, copies bool, random dice) {
 	before := g.warm()
 	g.pool.lapse(n, second, copies, random)
 	g.shrink(before)
 }
 
-func (g *group) invalidate(n int, random func(n int) int) int {
+func (g *group) invalidate(n int, random dice) int {
 	before := g.warm()
 	n = g.pool.invalidate(n, random)
 	g.shrink(before)

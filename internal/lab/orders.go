@@ -123,9 +123,16 @@ func protecting(p *params) map[string]string {
 	return values
 }
 
-// deadMan is what the service falls back to when a run stops renewing.
+// mortals are the controls whose values end when a run stops renewing them.
+var mortals = [...]string{"prewarm.rate", "prewarm.bucket", "migration.shadow"}
+
+// deadMan is what the service falls back to then: what it does when they are not set.
 func deadMan() map[string]string {
-	return map[string]string{"prewarm.rate": "0", "prewarm.bucket": "none", "migration.shadow": "0"}
+	values := map[string]string{}
+	for _, control := range mortals {
+		values[control] = absent(&catalog)[control]
+	}
+	return values
 }
 
 // source says what the service is to obey now.
@@ -314,7 +321,7 @@ type fleet struct {
 	joined  func() // told when processes were added
 }
 
-func newFleet(p *params, random func(n int) int) *fleet {
+func newFleet(p *params, random dice) *fleet {
 	slowest := ticks(p.ObeyAtMost)
 	f := &fleet{history: make([]heard, slowest+1), shares: make([]float64, slowest+1), unset: untouched(p)()}
 	for range p.Processes {
@@ -324,9 +331,9 @@ func newFleet(p *params, random func(n int) int) *fleet {
 }
 
 // join adds a process.
-func (f *fleet) join(p *params, random func(n int) int) {
+func (f *fleet) join(p *params, random dice) {
 	best := ticks(p.ObeyAtBest)
-	f.delays = append(f.delays, best+random(ticks(p.ObeyAtMost)-best+1))
+	f.delays = append(f.delays, best+random.upTo(ticks(p.ObeyAtMost)-best+1))
 	clear(f.shares)
 	for _, d := range f.delays {
 		f.shares[d]++
@@ -382,7 +389,7 @@ func (f *fleet) untouched() bool {
 func (f *fleet) untouchedSource() source { return func() heard { return f.unset } }
 
 // grow adds so many processes.
-func (f *fleet) grow(n int, p *params, random func(n int) int) {
+func (f *fleet) grow(n int, p *params, random dice) {
 	for range n {
 		f.join(p, random)
 	}

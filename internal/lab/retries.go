@@ -78,7 +78,7 @@ const (
 func (m *model) scatter(g *group, ring []int, n int) {
 	first := m.tick + m.orders.hintTicks(m.p)
 	width := max(1, int(m.orders.spread*float64(first-m.tick)))
-	phase := m.random(width)
+	phase := m.random.upTo(width)
 	for i := range width {
 		m.comeBackAt(g, ring, first+i, (n*(i+1)+phase)/width-(n*i+phase)/width)
 	}

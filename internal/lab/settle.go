@@ -100,15 +100,16 @@ func (m *model) dismiss(g *group, share float64) int {
 	if g.following == 0 {
 		return 0
 	}
-	over := 0
+	over, part := 0, g.answerPart
 	for i, waiting := range g.followers {
 		if waiting == 0 {
 			continue
 		}
-		n := g.answerPart.split(waiting, share)
+		n := part.split(waiting, share)
 		g.followers[i] -= n
 		over += n
 	}
+	g.answerPart = part
 	g.following -= over
 	return over
 }
