@@ -70,14 +70,15 @@ func (r *Reader) AppendMetrics(b []byte) []byte {
 		}
 	}
 	p.gauge("rewarm_commander_lease_seconds", "What is left of the lease of the run that commands; below 0 when it has stopped renewing.")
-	if run, left := r.lease(); run != "" {
+	if run, left := r.Lease(); run != "" {
 		p.sample("rewarm_commander_lease_seconds", "run", run, left.Seconds())
 	}
 	return p.text
 }
 
-// lease is who commands and what is left of it, "" when nobody does.
-func (r *Reader) lease() (run string, left time.Duration) {
+// Lease is the run that commands and what is left of its lease, below 0 when it has
+// stopped renewing; the run is "" when none does.
+func (r *Reader) Lease() (run string, left time.Duration) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.seen.lease.run, r.seen.lease.until.Sub(r.serverNow())

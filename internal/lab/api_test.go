@@ -133,10 +133,10 @@ func TestCancelledRequest(t *testing.T) {
 func TestCountersStartAtZero(t *testing.T) {
 	m := newCase(small(), 1, caseBegins)
 	m.orders = &m.fleet.obeyed
-	for _, f := range newPage(m, noOverrides).families {
+	for _, f := range newPage(m, noReport).families {
 		for _, s := range f.series {
-			if f.kind == "counter" && s.read() != 0 {
-				t.Errorf("%s starts at %v", s.text, s.read())
+			if f.kind == "counter" && s.value() != 0 {
+				t.Errorf("%s starts at %v", s.text, s.value())
 			}
 		}
 		if f.kind == "counter" && len(f.series) == 0 {

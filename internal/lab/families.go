@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	prom "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 )
 
 // family is one metric of the service with all its series.
@@ -22,11 +24,24 @@ type series struct {
 	labels labels.Labels // with the name, job and instance
 	text   string        // as the text format spells it
 	suffix string        // _bucket, _sum or _count of a histogram
+	counts *int          // what it shows, or nil:
 	read   func() float64
 
-	born   int       // the scrape at which it was first there
-	values []float64 // ring by scrape
+	born   int    // the scrape at which it was first there
+	block  *block // its column is what was scraped
+	column int
 }
+
+// value is what it shows now; gone while there is nothing to show.
+func (s *series) value() float64 {
+	if s.counts != nil {
+		return float64(*s.counts)
+	}
+	return s.read()
+}
+
+// gone is the value of a series that is not on the page, as Prometheus stores it.
+var gone = math.Float64frombits(value.StaleNaN)
 
 const (
 	job      = "catalog"
@@ -37,6 +52,14 @@ const (
 type page struct {
 	families []*family
 	added    func(*family, *series) // told of series that come later
+	look     []func()               // what to do before the series are read
+}
+
+// update gets the page ready to be read.
+func (p *page) update() {
+	for _, look := range p.look {
+		look()
+	}
 }
 
 // counter, gauge and summary declare a family; its series are added with add.
@@ -58,7 +81,8 @@ func (f *family) add(read func() float64, pairs ...string) *family {
 
 // count adds a series that reads a whole number.
 func (f *family) count(n *int, pairs ...string) *family {
-	return f.add(func() float64 { return float64(*n) }, pairs...)
+	f.addSeries("", instance, nil, pairs...).counts = n
+	return f
 }
 
 func (f *family) addSeries(suffix, instance string, read func() float64, pairs ...string) *series {
@@ -109,12 +133,17 @@ var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // appendText writes the page in Prometheus' text format.
 func (p *page) appendText(b []byte) []byte {
+	p.update()
 	for _, f := range p.families {
 		b = append(b, "# HELP "+f.name+" "+f.help+"\n# TYPE "+f.name+" "+f.kind+"\n"...)
 		for _, s := range f.series {
+			now := s.value()
+			if value.IsStaleNaN(now) {
+				continue
+			}
 			b = append(b, s.text...)
 			b = append(b, ' ')
-			b = strconv.AppendFloat(b, s.read(), 'f', -1, 64)
+			b = strconv.AppendFloat(b, now, 'f', -1, 64)
 			b = append(b, '\n')
 		}
 	}

@@ -143,11 +143,18 @@ func (s *store) frozen() *store {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	still := &store{page: s.page, byName: map[string][]*series{}, times: s.times, scrapes: s.scrapes}
+	for _, b := range s.blocks {
+		copied := *b
+		still.blocks = append(still.blocks, &copied)
+	}
+	for i, from := range s.all {
+		copied := *from
+		copied.block = still.blocks[i/blockWidth]
+		still.all = append(still.all, &copied)
+	}
 	for name, list := range s.byName {
 		for _, from := range list {
-			copied := *from
-			copied.values = slices.Clone(from.values)
-			still.byName[name] = append(still.byName[name], &copied)
+			still.byName[name] = append(still.byName[name], still.all[slices.Index(s.all, from)])
 		}
 	}
 	return still

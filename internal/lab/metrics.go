@@ -1,16 +1,10 @@
 package lab
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/rewarm/rewarm/actions/controls"
-)
+import "fmt"
 
 // newPage declares the metrics of the service. All of them are there from the
 // start, counters at 0.
-func newPage(m *model, overrides func() []controls.Override) *page {
+func newPage(m *model, report func() readerReport) *page {
 	p := &page{}
 	p.reads(m)
 	p.cells(m)
@@ -21,7 +15,7 @@ func newPage(m *model, overrides func() []controls.Override) *page {
 	p.staleness(m)
 	p.migration(m)
 	p.fleet(m)
-	p.overrides(m, overrides)
+	p.reader(m, report)
 	return p
 }
 
@@ -350,20 +344,4 @@ func (p *page) fleet(m *model) {
 	}
 	join()
 	m.fleet.joined = join
-}
-
-// overrides declares what the reader reports about controls that are not at
-// their steady value. A control is there from its first flip on.
-func (p *page) overrides(m *model, list func() []controls.Override) {
-	f := p.gauge("rewarm_control_override_seconds", "How long a control has not been at its steady value; 0 when it is.")
-	for _, control := range slices.Sorted(maps.Keys(absent(m.p))) {
-		f.add(func() float64 {
-			for _, o := range list() {
-				if o.Control == control {
-					return o.For.Seconds()
-				}
-			}
-			return 0
-		}, "service", service, "control", control)
-	}
 }

@@ -35,7 +35,7 @@ func TestDocumentListsTheMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range newPage(newCase(small(), 1, caseBegins), noOverrides).families {
+	for _, f := range newPage(newCase(small(), 1, caseBegins), noReport).families {
 		if !strings.Contains(string(doc), "`"+f.name+"`") {
 			t.Errorf("docs/lab.md does not name %s", f.name)
 		}

@@ -10,6 +10,7 @@ import (
 	prom "github.com/prometheus/common/model"
 	native "github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/util/annotations"
@@ -24,9 +25,17 @@ type store struct {
 	mu      sync.RWMutex
 	page    *page
 	byName  map[string][]*series // in the order of their labels
-	times   [keptScrapes]int64   // milliseconds, ring by scrape
+	all     []*series            // in the order in which they came
+	blocks  []*block
+	times   [keptScrapes]int64 // milliseconds, ring by scrape
 	scrapes int
 }
+
+// block is what was scraped of some series: a row a scrape, so that a scrape writes to
+// one place.
+type block [keptScrapes][blockWidth]float64
+
+const blockWidth = 128
 
 func newStore(p *page) *store {
 	s := &store{page: p, byName: map[string][]*series{}}
@@ -46,7 +55,12 @@ func newStore(p *page) *store {
 // add makes room for a series, which is scraped from the next time on.
 func (s *store) add(f *family, n *series) {
 	n.born = s.scrapes
-	n.values = make([]float64, keptScrapes)
+	n.column = len(s.all) % blockWidth
+	if n.column == 0 {
+		s.blocks = append(s.blocks, new(block))
+	}
+	n.block = s.blocks[len(s.blocks)-1]
+	s.all = append(s.all, n)
 	name := f.name + n.suffix
 	at, _ := slices.BinarySearchFunc(s.byName[name], n, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
 	s.byName[name] = slices.Insert(s.byName[name], at, n)
@@ -54,17 +68,25 @@ func (s *store) add(f *family, n *series) {
 
 // scrape takes one sample of every series.
 func (s *store) scrape(at time.Time) {
+	s.page.update()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot := s.scrapes % keptScrapes
 	s.times[slot] = at.UnixMilli()
-	for _, f := range s.page.families {
-		for _, series := range f.series {
-			series.values[slot] = series.read()
+	for i, b := range s.blocks {
+		row := &b[slot]
+		for column, series := range s.all[i*blockWidth : min(len(s.all), (i+1)*blockWidth)] {
+			row[column] = series.value()
 		}
 	}
 	s.scrapes++
 }
+
+// at is what was scraped of a series, which has been there then.
+func (n *series) at(scrape int) float64 { return n.block[scrape%keptScrapes][n.column] }
+
+// there reports whether a scrape found a series.
+func (n *series) there(scrape int) bool { return n.born <= scrape && !value.IsStaleNaN(n.at(scrape)) }
 
 // Querier makes the store a storage.Queryable.
 func (s *store) Querier(mint, maxt int64) (storage.Querier, error) {
@@ -183,7 +205,7 @@ func (s *stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 		}
 		s.taken = true
 	}
-	*it = samples{store: s.store, values: s.series.values, next: max(s.series.born, s.from), end: s.store.scrapes}
+	*it = samples{store: s.store, block: s.series.block, column: s.series.column, next: max(s.series.born, s.from), end: s.store.scrapes}
 	return it
 }
 
@@ -193,7 +215,8 @@ type milliseconds = int64
 // samples iterates over the scrapes of a series. Only floats are stored.
 type samples struct {
 	store     *store
-	values    []float64
+	block     *block
+	column    int
 	next, end int // scrapes
 	at        int64
 	value     float64
@@ -205,7 +228,7 @@ func (s *samples) Next() chunkenc.ValueType {
 		return chunkenc.ValNone
 	}
 	slot := s.next % keptScrapes
-	s.at, s.value = s.store.times[slot], s.values[slot]
+	s.at, s.value = s.store.times[slot], s.block[slot][s.column]
 	s.next++
 	s.started = true
 	return chunkenc.ValFloat

@@ -18,7 +18,7 @@ type world struct {
 	store       *store
 	scrapeEvery time.Duration
 	source      source
-	overrides   func() []controls.Override
+	report      func() readerReport
 }
 
 // newWorld lets the case happen from its beginning, with controls that nobody has set.
@@ -48,9 +48,9 @@ func newWorld(o Options) (*world, error) {
 		model:       newModel(&p, &story, o.Seed, o.begin),
 		scrapeEvery: o.ScrapeEvery,
 		source:      as(withDefaults(&p, story.Controls)),
-		overrides:   noOverrides,
+		report:      noReport,
 	}
-	w.page = newPage(w.model, func() []controls.Override { return w.overrides() })
+	w.page = newPage(w.model, func() readerReport { return w.report() })
 	w.store = newStore(w.page)
 	for w.model.time() < o.From {
 		w.tick()
@@ -58,12 +58,10 @@ func newWorld(o Options) (*world, error) {
 	return w, nil
 }
 
-func noOverrides() []controls.Override { return nil }
-
 // obey makes the service obey what a reader says, and report what it reports.
 func (w *world) obey(says source, r *controls.Reader) {
 	w.source = says
-	w.overrides = r.Overrides
+	w.report = func() readerReport { return reportOf(r) }
 }
 
 func (w *world) tick() { w.tickAt(w.now.Add(tickLength)) }
