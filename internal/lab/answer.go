@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -120,10 +121,12 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// appendNotes writes annotations in the order of their words; the engine has them in none.
 func appendNotes(b []byte, name string, notes []string) []byte {
 	if len(notes) == 0 {
 		return b
 	}
+	slices.Sort(notes)
 	b = append(b, `,"`+name+`":[`...)
 	for i, n := range notes {
 		if i > 0 {

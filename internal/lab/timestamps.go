@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	prom "github.com/prometheus/common/model"
@@ -12,12 +13,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Gates ask, beside every value, how old the samples behind it are: dozens of
+// Gates ask, beside every value, what stands behind it: how old the samples are, how many series
+// there are, how many processes obey a version of the controls. They ask dozens of
 //
 //	label_replace(min(timestamp(SELECTOR)), "tag", "0", "", "") or label_replace(…) or …
 //
 // in one query. Here all series are scraped at once, so the answer to each of them follows
-// from the times of the scrapes. What else is asked in the same query is left to the
+// from the newest scrape alone. What else is asked in the same query is left to the
 // engine, and so is every query of another shape.
 
 // agesOf answers such queries over a store.
@@ -38,25 +40,39 @@ type questions struct {
 
 // question is one part of a query: label_replace(…, tag, value, "", "").
 type question struct {
-	value    string            // of its tag
-	matchers []*labels.Matcher // of the selector whose age is asked; none for the engine's
+	value  string  // of its tag
+	behind *behind // nil for one that is the engine's
 }
 
-// mostKnown bounds the queries that are remembered.
-const mostKnown = 1000
+// behind asks for the newest samples that a selector finds: how old they are, in
+// min(timestamp(S)) or max; how many, in count(S); or either of those that are at least
+// something, in count(S >= N) and min(timestamp(S) and (S >= N)).
+type behind struct {
+	matchers []*labels.Matcher // that of the name first
+	count    bool
+	bounded  bool
+	least    float64
+	found    atomic.Pointer[selected]
+}
 
-// answer puts the ages together with what the engine answered for the rest.
+// selected is the series that matchers choose of so many.
+type selected struct {
+	of     int
+	series []*series
+}
+
+// answer puts what is behind together with what the engine answered for the rest.
 func (a *agesOf) answer(q *questions, rest promql.Vector, at time.Time) promql.Vector {
 	a.store.mu.RLock()
 	defer a.store.mu.RUnlock()
 	vector := make(promql.Vector, 0, len(q.all))
 	for _, one := range q.all {
-		if one.matchers == nil {
+		if one.behind == nil {
 			vector = appendTagged(vector, rest, q.tag, one.value)
 			continue
 		}
-		if t, found := a.store.ageOf(one.matchers, at.UnixMilli()); found {
-			vector = append(vector, promql.Sample{Metric: labels.FromStrings(q.tag, one.value), T: at.UnixMilli(), F: float64(t) / 1000})
+		if v, found := a.store.lookBehind(one.behind, at.UnixMilli()); found {
+			vector = append(vector, promql.Sample{Metric: labels.FromStrings(q.tag, one.value), T: at.UnixMilli(), F: v})
 		}
 	}
 	return vector
@@ -72,19 +88,39 @@ func appendTagged(vector, from promql.Vector, tag, value string) promql.Vector {
 	return vector
 }
 
-// ageOf is the time of the newest samples before a moment.
-func (s *store) ageOf(matchers []*labels.Matcher, at milliseconds) (milliseconds, bool) {
+// lookBehind answers from the newest scrape before a moment.
+func (s *store) lookBehind(b *behind, at milliseconds) (answer float64, found bool) {
 	oldest := max(0, s.scrapes-keptScrapes)
 	newest := s.search(oldest, s.scrapes, at+1) - 1
 	if newest < oldest || s.times[newest%keptScrapes] <= at-lookback.Milliseconds() {
 		return 0, false
 	}
-	for _, series := range s.byName[matchers[0].Value] {
-		if series.born <= newest && matches(series.labels, matchers) {
-			return s.times[newest%keptScrapes], true
+	n := 0
+	for _, series := range s.selectedBy(b) {
+		if !series.there(newest) || b.bounded && !(series.at(newest) >= b.least) {
+			continue
+		}
+		if !b.count {
+			return float64(s.times[newest%keptScrapes]) / 1000, true
+		}
+		n++
+	}
+	return float64(n), n > 0
+}
+
+// selectedBy chooses the series anew only when others have come.
+func (s *store) selectedBy(b *behind) []*series {
+	if known := b.found.Load(); known != nil && known.of == len(s.all) {
+		return known.series
+	}
+	now := &selected{of: len(s.all)}
+	for _, series := range s.byName[b.matchers[0].Value] {
+		if matches(series.labels, b.matchers) {
+			now.series = append(now.series, series)
 		}
 	}
-	return 0, false
+	b.found.Store(now)
+	return now.series
 }
 
 // questions takes a query apart, once; nil when it asks for no ages.
@@ -115,8 +151,8 @@ func takeApart(expr parser.Expr) *questions {
 			return nil
 		}
 		q.tag = tag
-		one := question{value: value, matchers: ageAsked(tagged)}
-		if one.matchers == nil {
+		one := question{value: value, behind: askedBehind(tagged)}
+		if one.behind == nil {
 			rest = append(rest, part.String())
 		}
 		q.all = append(q.all, one)
@@ -134,7 +170,7 @@ func (q *questions) asks(value string) bool {
 
 // alternatives appends what stands between the plain ors of an expression.
 func alternatives(expr parser.Expr, before []parser.Expr) []parser.Expr {
-	if either, ok := expr.(*parser.BinaryExpr); ok && either.Op == parser.LOR && len(either.VectorMatching.MatchingLabels) == 0 && !either.VectorMatching.On {
+	if either, ok := expr.(*parser.BinaryExpr); ok && either.Op == parser.LOR && plainMatching(either) {
 		return alternatives(either.RHS, alternatives(either.LHS, before))
 	}
 	return append(before, expr)
@@ -154,21 +190,89 @@ func tagOf(expr parser.Expr) (tagged parser.Expr, tag, value string) {
 	return call.Args[0], tag, value
 }
 
-// ageAsked gives the matchers of min(timestamp(SELECTOR)), or nil.
-func ageAsked(expr parser.Expr) []*labels.Matcher {
+// askedBehind reads what stands behind a selector; nil for another expression.
+func askedBehind(expr parser.Expr) *behind {
 	aggregate, ok := expr.(*parser.AggregateExpr)
-	if !ok || aggregate.Op != parser.MIN && aggregate.Op != parser.MAX || len(aggregate.Grouping) > 0 || aggregate.Without {
+	if !ok || len(aggregate.Grouping) > 0 || aggregate.Without {
 		return nil
 	}
-	call, ok := aggregate.Expr.(*parser.Call)
-	if !ok || call.Func.Name != "timestamp" {
+	switch aggregate.Op {
+	case parser.COUNT:
+		if b := samplesAsked(aggregate.Expr); b != nil {
+			b.count = true
+			return b
+		}
+	case parser.MIN, parser.MAX:
+		return timesAsked(aggregate.Expr)
+	}
+	return nil
+}
+
+// timesAsked reads timestamp(S) and timestamp(S) and (S >= N).
+func timesAsked(expr parser.Expr) *behind {
+	both, ok := expr.(*parser.BinaryExpr)
+	if !ok {
+		return timeAsked(expr)
+	}
+	if both.Op != parser.LAND || !plainMatching(both) {
 		return nil
 	}
-	selector, ok := call.Args[0].(*parser.VectorSelector)
-	if !ok || selector.OriginalOffset != 0 || selector.Timestamp != nil || selector.StartOrEnd != 0 || selector.Name == "" {
+	times, bounded := timeAsked(both.LHS), samplesAsked(both.RHS)
+	if times == nil || bounded == nil || !sameMatchers(times.matchers, bounded.matchers) {
 		return nil
 	}
-	return nameFirst(selector)
+	return bounded
+}
+
+// timeAsked reads timestamp(S).
+func timeAsked(expr parser.Expr) *behind {
+	if call, ok := expr.(*parser.Call); ok && call.Func.Name == "timestamp" {
+		return selectorAsked(call.Args[0])
+	}
+	return nil
+}
+
+// samplesAsked reads S and S >= N, with brackets or without.
+func samplesAsked(expr parser.Expr) *behind {
+	for {
+		brackets, ok := expr.(*parser.ParenExpr)
+		if !ok {
+			break
+		}
+		expr = brackets.Expr
+	}
+	bound, ok := expr.(*parser.BinaryExpr)
+	if !ok {
+		return selectorAsked(expr)
+	}
+	least, ok := bound.RHS.(*parser.NumberLiteral)
+	if !ok || bound.Op != parser.GTE || bound.ReturnBool {
+		return nil
+	}
+	b := selectorAsked(bound.LHS)
+	if b != nil {
+		b.bounded, b.least = true, least.Val
+	}
+	return b
+}
+
+// selectorAsked reads a bare selector.
+func selectorAsked(expr parser.Expr) *behind {
+	selector, ok := expr.(*parser.VectorSelector)
+	if !ok || selector.OriginalOffset != 0 || selector.OriginalOffsetExpr != nil || selector.Timestamp != nil ||
+		selector.StartOrEnd != 0 || selector.Anchored || selector.Smoothed || selector.Name == "" {
+		return nil
+	}
+	return &behind{matchers: nameFirst(selector)}
+}
+
+func sameMatchers(a, b []*labels.Matcher) bool {
+	return slices.EqualFunc(a, b, func(a, b *labels.Matcher) bool { return a.String() == b.String() })
+}
+
+// plainMatching reports whether both sides match by all labels.
+func plainMatching(expr *parser.BinaryExpr) bool {
+	return len(expr.VectorMatching.MatchingLabels) == 0 && !expr.VectorMatching.On
 }
 
 // nameFirst are a selector's matchers, that of the name before the others.

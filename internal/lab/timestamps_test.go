@@ -31,7 +31,8 @@ func TestAgesAreTheEngines(t *testing.T) {
 		for i := range rapid.IntRange(1, 5).Draw(t, "parts") {
 			asked := rapid.SampledFrom([]string{
 				"min(timestamp(%s))", "max(timestamp(%s))", "min(timestamp(%s))", "max(timestamp(%s))",
-				"count(%[1]s)", "count(%[1]s >= 1)", "min(timestamp(%[1]s) and (%[1]s >= 1))", "min(timestamp(%s offset 500ms))", "%[1]s", "rate(%s[5s])",
+				"count(%[1]s)", "count(%[1]s >= 1)", "count((%[1]s) >= 2)", "min(timestamp(%[1]s) and (%[1]s >= 1))",
+				"max(timestamp(%[1]s) and %[1]s >= 1)", "count(%[1]s > 0)", "count(%[1]s >= bool 1)", "min(timestamp(%[1]s) and (up >= 1))", "min(timestamp(%s offset 500ms))", "%[1]s", "rate(%s[5s])",
 			}).Draw(t, "asked")
 			if i == 0 {
 				asked = "min(timestamp(%s))"
@@ -74,6 +75,13 @@ func TestOtherShapesGoToTheEngine(t *testing.T) {
 		`label_replace(min by (job) (timestamp(up)), "tag", "0", "", "")`,
 		`label_replace(min(timestamp(up offset 5s)), "tag", "0", "", "")`,
 		`label_replace(min(timestamp({job="x"})), "tag", "0", "", "")`,
+		`label_replace(count by (job) (up), "tag", "0", "", "")`,
+		`label_replace(count(up > 0), "tag", "0", "", "")`,
+		`label_replace(count(up >= bool 1), "tag", "0", "", "")`,
+		`label_replace(count(up offset 5s), "tag", "0", "", "")`,
+		`label_replace(min(timestamp(up) and (rewarm_controls_version >= 1)), "tag", "0", "", "")`,
+		`label_replace(min(timestamp(up) and on (job) (up >= 1)), "tag", "0", "", "")`,
+		`label_replace(min(timestamp(up) or (up >= 1)), "tag", "0", "", "")`,
 		`label_replace(min(timestamp(up)), "tag", "$1", "", "")`,
 		`label_replace(min(timestamp(up)), "tag", "0", "job", "")`,
 		`label_replace(min(timestamp(up)), "tag", "0", "", "x")`,
