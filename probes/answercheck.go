@@ -33,7 +33,7 @@ func inspect(req *http.Request, resp *http.Response, body []byte) *badAnswer {
 	if isHTML(resp, body) {
 		return &badAnswer{Malformed, "got HTML from " + shownURL(final.URL) + movedFrom(req, final) + ", probably a login page or a wrong url"}
 	}
-	if !strings.HasSuffix(req.URL.Path, "/query") {
+	if !strings.HasSuffix(req.URL.Path, "/query") || plainVector(body) {
 		return nil
 	}
 	if err := checkQueryResult(body); errors.Is(err, errWrongType) {

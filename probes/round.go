@@ -122,6 +122,7 @@ func (r *round) ask(ctx context.Context) {
 	var wg sync.WaitGroup
 	for query := range r.queries {
 		wg.Go(func() {
+			growStack(0)
 			answer := r.query(ctx, query)
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -129,9 +130,15 @@ func (r *round) ask(ctx context.Context) {
 		})
 	}
 	for _, group := range batches(slices.Sorted(maps.Keys(r.questions))) {
-		wg.Go(func() { r.measured.measure(ctx, r.query, group) })
+		wg.Go(func() {
+			growStack(0)
+			r.measured.measure(ctx, r.query, group)
+		})
 	}
-	wg.Go(func() { r.poller.measureOffset(ctx, r.timeout) })
+	wg.Go(func() {
+		growStack(0)
+		r.poller.measureOffset(ctx, r.timeout)
+	})
 	if len(r.recorded) > 0 {
 		wg.Go(func() { r.poller.rules.learn(ctx, r.poller.client, r.recorded, r.at, r.timeout) })
 	}
