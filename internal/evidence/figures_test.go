@@ -139,7 +139,58 @@ func TestPlotsCoverTheRun(t *testing.T) {
 	if !strings.Contains(missing, "of 1 of 3 probes it had nothing from before 2026-11-29 10:10:00Z") {
 		t.Errorf("missing: %q", missing)
 	}
-	if last := plots[0].lines[1][len(plots[0].lines[1])-1].at; !last.Before(minute(10)) {
+	if last := plots[0].lines[1].dots[len(plots[0].lines[1].dots)-1].at; !last.Before(minute(10)) {
 		t.Errorf("observations are drawn over what was captured: until %s", last)
+	}
+}
+
+// TestSeriesAreToldApart by the labels that they do not share; what was read by hand is marked in the plot.
+func TestSeriesAreToldApart(t *testing.T) {
+	began := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	f := &Figures{Began: began, LastAt: began.Add(time.Minute), Probes: []ProbeFigure{{Probe: "leaders", Unit: "leaders",
+		Points: []Sample{{At: began, Min: "9", Max: "9", ByHand: "ana <b>"}}}}}
+	ranges := &Ranges{Probes: []Range{{Probe: "leaders"}}}
+	for n, cell := range []string{`a"`, "b", "c", "d", "e", "f", "g"} {
+		at := []Point{{began, fmt.Sprint(n)}, {began.Add(30 * time.Second), fmt.Sprint(2 * n)}, {began.Add(time.Minute), "1"}}
+		ranges.Probes[0].Series = append(ranges.Probes[0].Series, Series{Labels: fmt.Sprintf("{cell=%q, job=%q}", cell, "catalog"), Points: at})
+	}
+	p := plotsOf(f, ranges)[0]
+	if got := strings.Join(p.Legend(), " "); got != `cell="g" cell="f" cell="e" cell="d" cell="c" cell="b"` || p.More != 1 {
+		t.Errorf("legend %s, and %d more", got, p.More)
+	}
+	if picture := p.SVG(); !strings.Contains(picture, `<circle class="hand"`) || !strings.Contains(picture, "read by hand by ana &lt;b&gt;") {
+		t.Errorf("no mark for what was read by hand: %s", picture)
+	}
+	rows := numbersOf([]plot{p})
+	if want := (numbersRow{"leaders", `cell="g"`, "6 leaders", "1 leaders", "12 leaders", "1 leaders"}); rows[0] != want {
+		t.Errorf("%+v, not %+v", rows[0], want)
+	}
+}
+
+// TestCourseIsBounded: a long course keeps its extremes and its times in bounded room.
+func TestCourseIsBounded(t *testing.T) {
+	began := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	c := course{every: 1}
+	for n := range 5*mostPoints + 3 {
+		s := Sample{At: began.Add(time.Duration(n) * time.Second), Min: "1", Max: "2"}
+		switch n {
+		case 777:
+			s.Max, s.ByHand = "9", "ana"
+		case 778:
+			s.Min = "NaN"
+		case 4000:
+			s.Min = "-3"
+		}
+		c.add(s)
+	}
+	points := c.points()
+	byMin := func(a, b Sample) int { return strings.Compare(a.Min, b.Min) }
+	byMax := func(a, b Sample) int { return strings.Compare(a.Max, b.Max) }
+	lowest, highest := slices.MinFunc(points, byMin), slices.MaxFunc(points, byMax)
+	if len(points) > mostPoints || lowest.Min != "-3" || highest.Max != "9" || highest.ByHand != "ana" || points[0].At != began {
+		t.Errorf("%d points, lowest %+v, highest %+v, first %+v", len(points), lowest, highest, points[0])
+	}
+	if !slices.IsSortedFunc(points, func(a, b Sample) int { return a.At.Compare(b.At) }) {
+		t.Error("the points are not in their order")
 	}
 }

@@ -1,15 +1,18 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // plot is one probe over the run, with every flip marked.
@@ -17,16 +20,44 @@ type plot struct {
 	Probe, Unit string
 	Captured    bool      // drawn from what Prometheus kept, else from what the walk observed
 	Before      time.Time // what was captured begins only here; before it, what the walk observed is drawn
-	lines       [][]dot
+	More        int       // series that are not drawn
+	lines       []line
 	observed    int // how many lines at the end of lines are observations before the capture
 	from, to    time.Time
-	flips       []time.Time
+	flips       []FlipFigure
 	references  []Reference // of the same unit
+	hands       []hand
+}
+
+// line is one series of a plot.
+type line struct {
+	label string // what tells it from the others, "" when it is alone
+	dots  []dot
 }
 
 type dot struct {
 	at    time.Time
 	value float64
+}
+
+// hand is a value that a person gave.
+type hand struct {
+	dot
+	by string
+}
+
+// ByHand reports whether some of what is drawn was given by hand.
+func (p plot) ByHand() bool { return len(p.hands) > 0 }
+
+// Legend gives the labels of the lines, in their order; none where one line is alone.
+func (p plot) Legend() []string {
+	var labels []string
+	for _, l := range p.lines[:len(p.lines)-p.observed] {
+		if l.label != "" {
+			labels = append(labels, l.label)
+		}
+	}
+	return labels
 }
 
 // Observed reports whether a captured plot begins with observations.
@@ -38,10 +69,10 @@ const mostLines = 6
 // plotsOf draws the probes in the order of the runbook: what Prometheus kept where it was captured, else the
 // observations of the walk.
 func plotsOf(f *Figures, ranges *Ranges) []plot {
-	var flips []time.Time
+	var flips []FlipFigure
 	for _, x := range f.Flips {
-		if x.Result == "applied" {
-			flips = append(flips, x.At)
+		if x.Result == string(steps.ResultApplied) {
+			flips = append(flips, x)
 		}
 	}
 	plots := []plot{}
@@ -53,8 +84,9 @@ func plotsOf(f *Figures, ranges *Ranges) []plot {
 			}
 		}
 		if captured := rangeOf(ranges, p.Probe); captured != nil {
-			p.lines = linesOf(captured)
+			p.lines, p.More = linesOf(captured)
 		}
+		p.hands = handsOf(&f.Probes[i])
 		p.Captured = len(p.lines) > 0
 		p.join(observedLines(&f.Probes[i]), f.Began)
 		if p.span() {
@@ -66,7 +98,7 @@ func plotsOf(f *Figures, ranges *Ranges) []plot {
 
 // join draws what the walk observed where nothing was captured: the whole course, or its beginning when
 // Prometheus did not keep that any more.
-func (p *plot) join(observed [][]dot, began time.Time) {
+func (p *plot) join(observed []line, began time.Time) {
 	if !p.Captured {
 		p.lines = observed
 		return
@@ -76,28 +108,28 @@ func (p *plot) join(observed [][]dot, began time.Time) {
 		return
 	}
 	p.Before = begins
-	for _, line := range observed {
-		if early := lineBefore(line, begins); len(early) > 0 {
-			p.lines, p.observed = append(p.lines, early), p.observed+1
+	for _, l := range observed {
+		if early := before(l.dots, begins); len(early) > 0 {
+			p.lines, p.observed = append(p.lines, line{l.label, early}), p.observed+1
 		}
 	}
 }
 
-func lineBefore(line []dot, at time.Time) []dot {
-	if i := slices.IndexFunc(line, func(d dot) bool { return !d.at.Before(at) }); i >= 0 {
-		return line[:i]
+func before(dots []dot, at time.Time) []dot {
+	if i := slices.IndexFunc(dots, func(d dot) bool { return !d.at.Before(at) }); i >= 0 {
+		return dots[:i]
 	}
-	return line
+	return dots
 }
 
 // plotSlack is how much later than the run a capture may begin to be whole: series begin with a scrape.
 const plotSlack = 15 * time.Second
 
-func earliest(lines [][]dot) time.Time {
-	at := lines[0][0].at
-	for _, line := range lines {
-		if line[0].at.Before(at) {
-			at = line[0].at
+func earliest(lines []line) time.Time {
+	at := lines[0].dots[0].at
+	for _, l := range lines {
+		if l.dots[0].at.Before(at) {
+			at = l.dots[0].at
 		}
 	}
 	return at
@@ -115,24 +147,64 @@ func rangeOf(ranges *Ranges, probe string) *Range {
 	return nil
 }
 
-func linesOf(r *Range) [][]dot {
-	var lines [][]dot
+// linesOf gives the series with the highest values, and how many others there are.
+func linesOf(r *Range) (lines []line, more int) {
 	for _, series := range r.Series {
-		var line []dot
+		l := line{label: series.Labels}
 		for _, point := range series.Points {
 			if value, ok := finite(point.Value); ok {
-				line = append(line, dot{point.At, value})
+				l.dots = append(l.dots, dot{point.At, value})
 			}
 		}
-		if len(line) > 0 {
-			lines = append(lines, line)
+		if len(l.dots) > 0 {
+			lines = append(lines, l)
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b []dot) int { return compareFloat(highest(b), highest(a)) })
-	return lines[:min(len(lines), mostLines)]
+	tellApart(lines)
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(highest(b.dots), highest(a.dots)) })
+	drawn := min(len(lines), mostLines)
+	return lines[:drawn], len(lines) - drawn
 }
 
-func observedLines(p *ProbeFigure) [][]dot {
+// labelPair is one label with its value, as a series prints it.
+var labelPair = regexp.MustCompile(`[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*"`)
+
+// tellApart leaves of the labels those that some of the series do not share.
+func tellApart(lines []line) {
+	if len(lines) == 1 {
+		lines[0].label = ""
+		return
+	}
+	shared := map[string]int{}
+	for _, l := range lines {
+		for _, pair := range labelPair.FindAllString(l.label, -1) {
+			shared[pair]++
+		}
+	}
+	for i := range lines {
+		var own []string
+		for _, pair := range labelPair.FindAllString(lines[i].label, -1) {
+			if shared[pair] < len(lines) {
+				own = append(own, pair)
+			}
+		}
+		if len(own) > 0 {
+			lines[i].label = strings.Join(own, ", ")
+		}
+	}
+}
+
+func handsOf(p *ProbeFigure) []hand {
+	var hands []hand
+	for _, s := range p.Points {
+		if value, ok := finite(s.Max); ok && s.ByHand != "" {
+			hands = append(hands, hand{dot{s.At, value}, s.ByHand})
+		}
+	}
+	return hands
+}
+
+func observedLines(p *ProbeFigure) []line {
 	var low, high []dot
 	apart := false
 	for _, sample := range p.Points {
@@ -147,9 +219,9 @@ func observedLines(p *ProbeFigure) [][]dot {
 	case len(high) == 0:
 		return nil
 	case apart:
-		return [][]dot{high, low}
+		return []line{{"highest of its series", high}, {"lowest of its series", low}}
 	}
-	return [][]dot{high}
+	return []line{{"", high}}
 }
 
 func finite(text string) (float64, bool) {
@@ -157,30 +229,20 @@ func finite(text string) (float64, bool) {
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-func highest(line []dot) float64 {
+func highest(dots []dot) float64 {
 	top := math.Inf(-1)
-	for _, d := range line {
+	for _, d := range dots {
 		top = max(top, d.value)
 	}
 	return top
 }
 
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // span widens the time of a plot from that of the run to all that is drawn; false when there is nothing to draw.
 func (p *plot) span() bool {
 	points := 0
-	for _, line := range p.lines {
-		points = max(points, len(line))
-		for _, d := range line {
+	for _, l := range p.lines {
+		points = max(points, len(l.dots))
+		for _, d := range l.dots {
 			if d.at.Before(p.from) {
 				p.from = d.at
 			}
@@ -199,17 +261,25 @@ const (
 	plotInner                 = plotWidth - plotLeft - 8
 )
 
-// SVG draws the plot. Colours come from the page, so that it can be read in light, in dark and in print.
-func (p plot) SVG() string {
-	low, top := 0.0, 0.0
-	for _, line := range p.lines {
-		for _, d := range line {
+// bounds are the lowest and the highest value of a plot; zero is always between them.
+func (p plot) bounds() (low, top float64) {
+	for _, l := range p.lines {
+		for _, d := range l.dots {
 			low, top = min(low, d.value), max(top, d.value)
 		}
+	}
+	for _, h := range p.hands {
+		low, top = min(low, h.value), max(top, h.value)
 	}
 	if top == low {
 		top = low + 1
 	}
+	return low, top
+}
+
+// SVG draws the plot. Colours come from the page, so that it can be read in light, in dark and in print.
+func (p plot) SVG() string {
+	low, top := p.bounds()
 	x := func(at time.Time) float64 {
 		return plotLeft + plotInner*min(1, max(0, float64(at.Sub(p.from))/float64(p.to.Sub(p.from))))
 	}
@@ -219,8 +289,9 @@ func (p plot) SVG() string {
 		plotWidth, plotHeight, html.EscapeString(p.Probe), p.from.UTC().Format("15:04:05"), p.to.UTC().Format("15:04:05"))
 	fmt.Fprintf(&b, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`, plotLeft, plotTop, plotInner, plotIn)
 	for _, flip := range p.flips {
-		if !flip.Before(p.from) && !flip.After(p.to) {
-			fmt.Fprintf(&b, `<path class="flip" d="M%.1f %.0fv%.0f"/>`, x(flip), plotTop, plotIn)
+		if !flip.At.Before(p.from) && !flip.At.After(p.to) {
+			fmt.Fprintf(&b, `<path class="flip" d="M%.1f %.0fv%.0f"><title>%s %s</title></path>`, x(flip.At), plotTop, plotIn,
+				clock(flip.At), html.EscapeString(visible(flipText(flip))))
 		}
 	}
 	for _, r := range p.references {
@@ -229,16 +300,20 @@ func (p plot) SVG() string {
 				plotLeft, y(r.Value), plotInner, plotLeft+plotInner-4, max(y(r.Value)-3, plotTop+9), html.EscapeString(r.Name))
 		}
 	}
-	for i, line := range p.lines {
+	for i, l := range p.lines {
 		class := fmt.Sprintf("l%d", i)
 		if first := len(p.lines) - p.observed; i >= first {
 			class = fmt.Sprintf("l%d observed", i-first)
 		}
 		fmt.Fprintf(&b, `<polyline class="line %s" points="`, class)
-		for _, d := range line {
+		for _, d := range l.dots {
 			fmt.Fprintf(&b, "%.1f,%.1f ", x(d.at), y(d.value))
 		}
 		b.WriteString(`"/>`)
+	}
+	for _, h := range p.hands {
+		fmt.Fprintf(&b, `<circle class="hand" cx="%.1f" cy="%.1f" r="3"><title>read by hand by %s</title></circle>`,
+			x(h.at), y(h.value), html.EscapeString(visible(h.by)))
 	}
 	for _, v := range []float64{low, (low + top) / 2, top} {
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, y(v)+4, html.EscapeString(axis(v, p.Unit)))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rewarm/rewarm/runbook"
 )
 
 // report is the figures as people read them.
@@ -18,6 +20,25 @@ type report struct {
 	Plots    []plot
 	Missing  []string // what could not be captured, and why
 	Controls []controlRow
+	Numbers  []numbersRow
+}
+
+// numbersRow is the course of one series in numbers.
+type numbersRow struct{ Probe, Series, First, Lowest, Highest, Last string }
+
+// numbersOf gives what was measured as a table: for whoever cannot see the plots, and for the record.
+func numbersOf(plots []plot) []numbersRow {
+	var rows []numbersRow
+	for i := range plots {
+		p := &plots[i]
+		for _, l := range p.lines[:len(p.lines)-p.observed] {
+			shown := func(d dot) string { return runbook.FormatQuantity(shortened(d.value), p.Unit) }
+			byValue := func(a, b dot) int { return cmp.Compare(a.value, b.value) }
+			rows = append(rows, numbersRow{p.Probe, l.label, shown(l.dots[0]), shown(slices.MinFunc(l.dots, byValue)),
+				shown(slices.MaxFunc(l.dots, byValue)), shown(l.dots[len(l.dots)-1])})
+		}
+	}
+	return rows
 }
 
 // TimelineRow is a row of the timeline.
@@ -46,6 +67,7 @@ func newReport(f *Figures, m Material) (*report, error) {
 		return nil, err
 	}
 	r.Plots = plotsOf(f, ranges)
+	r.Numbers = numbersOf(r.Plots)
 	r.Missing = append(r.Missing, missingStart(r.Plots)...)
 	return r, nil
 }
