@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
@@ -20,7 +19,7 @@ func (n *next) asksApproval(step *runbook.Step, needed runbook.Approval, p *Plan
 	if needed == runbook.ApprovalNone || p.Plan.Nothing() {
 		return false
 	}
-	var green time.Time // a brake is judged once: its word counts whatever its gate says later
+	green := whenever // a brake is judged once: its word counts whatever its gate says later
 	if p.Plan.Direction != runbook.Protecting && !step.Stage.Protects() {
 		from, to := n.s.numbers(p.Target)
 		green = n.s.whenSince(step, from, to)
@@ -28,17 +27,24 @@ func (n *next) asksApproval(step *runbook.Step, needed runbook.Approval, p *Plan
 	return n.asksApprovalOf(step, needed, p, []Change{changeOf(p.Plan)}, green)
 }
 
-// whenSince is when the present row of passes of a step's when began.
-func (s *State) whenSince(step *runbook.Step, from, to string) time.Time {
+// whenever is since which poll a word counts that no gate can take back.
+const whenever = -1
+
+// whenSince is the poll with which the present row of passes of a step's when began. Polls
+// are counted, because clocks are set between one process and the next.
+func (s *State) whenSince(step *runbook.Step, from, to string) int {
 	if len(step.When) == 0 {
-		return time.Time{}
+		return whenever
 	}
-	return s.track(s.whenWatch(step, from, to)).sinceWhen()
+	if since := s.track(s.whenWatch(step, from, to)).since; since != nil {
+		return since.index
+	}
+	return whenever
 }
 
 // asksApprovalOf looks for the approvals that cover one change. One that was given for
 // the plan alone counts only while the gate has stayed green since.
-func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green time.Time) bool {
+func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int) bool {
 	if needed == runbook.ApprovalNone {
 		return false
 	}
@@ -48,7 +54,7 @@ func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Pl
 	}
 	var given []*ApprovalState
 	for _, a := range n.s.approvals {
-		covers := a.Scope == ScopePlan && a.Digest == digest && !green.After(a.At) ||
+		covers := a.Scope == ScopePlan && a.Digest == digest && a.polls > green ||
 			a.Scope != ScopePlan && slices.ContainsFunc(a.Covers, changes[0].same)
 		if !a.Void && covers {
 			given = append(given, a)

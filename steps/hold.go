@@ -273,6 +273,8 @@ func (n *next) waitingForExit() string {
 	switch {
 	case x.latest == nil:
 		return "exit: not observed yet"
+	case !x.passesNow && x.last.Verdict == probes.Pass:
+		return "exit: not observed yet after the last flip"
 	case !x.passesNow:
 		line := "exit: " + sentences(x.last)
 		if trend := n.s.trend(&track{asks: x.asks, last: x.last, earlier: x.earlier, before: x.before}); trend != "" {

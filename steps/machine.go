@@ -248,6 +248,7 @@ func (m *Machine) renew(ctx context.Context) error {
 	if !due(m.c.Clock.Now(), m.renewAt) || m.state.Ending != "" || m.state.stopping {
 		return nil
 	}
+	last := m.renewAt.Add(-renewEvery)
 	m.renewAt = m.c.Clock.Now().Add(renewEvery)
 	if m.lease.Fence == 0 {
 		return m.retake(ctx, nil)
@@ -255,10 +256,24 @@ func (m *Machine) renew(ctx context.Context) error {
 	exchange, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
 	lapsed, err := m.c.Controls.Renew(exchange, m.lease, m.state.raised())
 	cancel()
-	if err == nil {
-		return m.lapsed(lapsed)
+	if err != nil {
+		return m.retake(ctx, err)
 	}
-	return m.retake(ctx, err)
+	if err := m.slept(m.c.Clock.Now().Round(0).Sub(last.Round(0))); err != nil {
+		return err
+	}
+	return m.lapsed(lapsed)
+}
+
+// slept writes down that a lease had ended before it was renewed: anybody could have taken the
+// command in that time, and Redis says that nobody has.
+func (m *Machine) slept(unrenewed time.Duration) error {
+	if unrenewed <= actions.LeaseTime {
+		return nil
+	}
+	return m.write(KindNoted, &Noted{About: AboutCommand, Fence: m.lease.Fence,
+		Text: fmt.Sprintf("the command was not renewed for %s, longer than its lease: this machine slept, or its clock was set; nobody else has commanded meanwhile",
+			unrenewed.Round(time.Second))}, true)
 }
 
 // due reports whether a time has come by the monotonic clock or by the wall's: the first stands

@@ -66,7 +66,7 @@ func (s *State) observed(b *Observed) {
 		s.compared = s.liveNumbers()
 	}
 	p := s.partial
-	p.seenAt, p.numbers, p.baselines = s.LastAt, s.compared, s.baselines
+	p.index, p.seenAt, p.numbers, p.baselines = s.pollBase+len(s.polls), s.LastAt, s.compared, s.baselines
 	s.polls = append(s.polls, p)
 	s.partial, s.lastPoll = nil, s.LastAt
 	if len(s.polls) > keptPolls {

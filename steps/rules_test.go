@@ -26,7 +26,7 @@ import (
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
 //	service [silent] [lag=D] [stuck=N]                      how processes obey
 //	prometheus up|down|skew=D
-//	redis down|up|lost|unanswered|refused|full|has-room|taken-over|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN
+//	redis down|up|lost|unanswered|refused|full|has-room|taken-over|loses-data|replicates|fails-over|expires D|set CONTROL=RAW|left-by=RUN CONTROL=RAW|commander=RUN|commanded-by=RUN
 //	disk full [emergency]
 //	walk D                                                  drives for so long; prints a line a record
 //	order KIND [STEP] [TEXT...] [by=WHO]                    what a person says; approve takes plan, ladder, stage or reading
@@ -210,6 +210,13 @@ func (w *walker) setRedis(words []string, options map[string]string) error {
 		if run, ok := options["commander"]; ok {
 			w.redis.server.HSet("rewarm:{catalog}:commander", "run", run, "actor", "ben", "host", "ops-2", "fence", "99",
 				"since", "1", "until", strconv.FormatInt(w.clock.now.Add(time.Hour).UnixMilli(), 10))
+		}
+		if run, ok := options["commanded-by"]; ok { // which has given it back
+			lease, err := w.redis.Store.Take(context.Background(), actions.Holder{Run: run, Actor: "ben", Host: "ops-2"})
+			if err != nil {
+				return err
+			}
+			return w.redis.Store.Drop(context.Background(), lease)
 		}
 		w.leave(options)
 		return nil

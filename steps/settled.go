@@ -97,6 +97,7 @@ func (s *State) flipped(b *Settled) {
 	}
 	if !flip.Nothing {
 		s.own(flip)
+		s.exit.passesNow = false // what passed was before it
 	}
 	if p := flip.Target.Purpose; !flip.Nothing && p != PurposeUndo && p != PurposePutBack {
 		s.overtaken(flip.Plan.Control)

@@ -145,8 +145,9 @@ type FlipState struct {
 // ApprovalState is one approval and whether it still stands.
 type ApprovalState struct {
 	Approved
-	At   time.Time
-	Void bool
+	At    time.Time
+	Void  bool
+	polls int // how many polls the run had seen by then
 }
 
 // HoldState is one hold that is on.
@@ -178,6 +179,7 @@ type retry struct {
 
 // poll is one observation, with what its bounds compare with at that moment.
 type poll struct {
+	index       int       // counted over the whole run
 	at          time.Time // evaluation time
 	seenAt      time.Time // of the record, on our clock
 	answers     map[probes.Ask]*probes.Answer

@@ -3,7 +3,6 @@ package steps
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/rewarm/rewarm/runbook"
 )
@@ -171,7 +170,7 @@ func (n *next) orderedLifts() Move {
 func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
 	two := step.Timing.Release == runbook.ApprovalTwo
 	if st.Undoing == nil {
-		if two && n.asksApprovalOf(step, runbook.ApprovalTwo, nil, []Change{callChange(step, true)}, time.Time{}) {
+		if two && n.asksApprovalOf(step, runbook.ApprovalTwo, nil, []Change{callChange(step, true)}, whenever) {
 			return nil
 		}
 		return StartCall{Step: step.Name, Undo: true, Call: step.Call}

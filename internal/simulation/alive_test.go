@@ -99,6 +99,7 @@ var mutants = []struct {
 	{"a record names another before it", warp{forked: true}, "", chainHolds},
 	{"the clock stands", warp{stuck: true}, "", rests},
 	{"persons say nothing", warp{mute: true}, "", toTheEnd},
+	{"an order has an id each time it comes", warp{renamed: true}, `60 letter "" "note twice" 0s`, orderOnce},
 	{"the log fails for no reason", warp{odd: true}, "", noSurprise},
 }
 

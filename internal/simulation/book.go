@@ -24,6 +24,7 @@ type Book struct {
 	Bucket    bool // warming has a choice beside its rate
 	Passes    int  // observations in a row
 	Word      bool // releases need a word
+	Two       bool // of two persons
 	Guard     int  // what happens when the peak or the queue is too high, see head
 	Stop      string
 }
@@ -35,6 +36,7 @@ func drawBook(r *rand.Rand) Book {
 	return Book{
 		Admission: 2400 + 400*r.IntN(3), Harder: coin(), Otherwise: coin(), Route: coin(), Jobs: coin(), Stale: coin(),
 		Modes: coin(), Freeze: r.IntN(3), Bucket: r.IntN(3) == 0, Passes: 1 + r.IntN(2), Word: r.IntN(3) > 0, Guard: r.IntN(5),
+		Two: r.IntN(3) == 0,
 	}
 }
 
@@ -49,10 +51,10 @@ func (b Book) String() string {
 	return fmt.Sprintf("%d %d %d %d %q %q", b.Admission, b.Freeze, b.Passes, b.Guard, b.Stop, flags)
 }
 
-const flagNames = "heajsmbw"
+const flagNames = "heajsmbwt"
 
 func (b *Book) flags() []*bool {
-	return []*bool{&b.Harder, &b.Otherwise, &b.Route, &b.Jobs, &b.Stale, &b.Modes, &b.Bucket, &b.Word}
+	return []*bool{&b.Harder, &b.Otherwise, &b.Route, &b.Jobs, &b.Stale, &b.Modes, &b.Bucket, &b.Word, &b.Two}
 }
 
 func parseBook(text string) (Book, error) {
@@ -98,7 +100,10 @@ func (b Book) text() string {
 
 func (b Book) head() string {
 	release := "none"
-	if b.Word {
+	switch {
+	case b.Word && b.Two:
+		release = "two"
+	case b.Word:
 		release = "one"
 	}
 	peak := "  - {probe: peak, at_most: 4000, from: rank-warmth, to: restore, passes: "

@@ -25,8 +25,10 @@ type disk struct {
 type line struct {
 	text   []byte // without its newline
 	record audit.Record
-	body   any  // what the record was made of
-	safe   bool // survives a loss of power
+	body   any           // what the record was made of
+	safe   bool          // survives a loss of power
+	at     time.Time     // the true time
+	shift  time.Duration // of the wall clock of who wrote it
 }
 
 // lose is a loss of power: the lines that are not surely on disk are gone, but for the
@@ -98,7 +100,7 @@ func (l *log) add(actor, kind string, body any, commit bool) (audit.Record, erro
 	case d.full:
 		l.broken = true
 	default:
-		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body})
+		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body, at: w.now, shift: l.p.shift})
 		if commit && d.failing {
 			l.broken = true
 			d.lines = d.lines[:len(d.lines)-1]
@@ -111,7 +113,7 @@ func (l *log) add(actor, kind string, body any, commit bool) (audit.Record, erro
 			return audit.Record{}, audit.ErrBroken
 		}
 		r.Emergency = true
-		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body})
+		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body, at: w.now, shift: l.p.shift})
 		d.sync() // what the disk may lose goes to the emergency log as well
 	}
 	w.boundary()

@@ -27,8 +27,10 @@ func controlNames(Book) []string {
 	return []string{"admission", "routing", "jobs", "stale", "prewarm", "bucket"}
 }
 
+func brakeNames(Book) []string { return []string{"admit", "around", "pause", "keep"} }
+
 func stepNames(Book) []string {
-	return []string{"admit", "around", "pause", "keep", "warm", "steady", "back", "lift", "declare", "tell"}
+	return []string{"admit", "around", "pause", "keep", "warm", "steady", "back", "lift", "declare", "tell", "freeze"}
 }
 
 // handValues are what hands write: tighter, looser, of another kind, unreadable, nothing.
@@ -60,6 +62,11 @@ func init() {
 		{"power", nil, []string{"0", "0", "1", "3"}, pauses, (*world).losePower},
 		{"pause", nil, nil, pauses, (*world).pause},
 		{"elsewhere", nil, nil, seconds, (*world).elsewhere},
+		{"takeover", nil, nil, seconds, (*world).takeover},
+		{"letter", stepNames, letterValues, []time.Duration{0, 0, time.Second, 20 * time.Second}, (*world).order},
+		{"letter", stepNames, letterValues, []time.Duration{0, 0, time.Second, 20 * time.Second}, (*world).order},
+		{"blind", nil, []string{"two low", "two low", "two high", "one low", "one high"}, []time.Duration{20 * time.Second, 2 * time.Minute}, (*world).blind},
+		{"done", brakeNames, []string{"away", "full", "snapshots"}, seconds, (*world).doneByHand},
 		{"rival", controlNames, handValues[1:5], seconds, (*world).startRival},
 		{"call", nil, []string{"fails", "hangs", "slow"}, nil, func(w *world, f Fault) { w.callFault = f.Value }},
 		{"service", nil, []string{"surge", "defect", "lag", "stuck", "silent"}, seconds, (*world).disturb},
@@ -144,9 +151,9 @@ func (w *world) forget(f Fault) {
 	case "meta":
 		s.meta, s.changes = empty.meta, nil
 	case "command":
-		s.commander, s.fence = commander{}, 0
+		s.commander, s.fence, s.over = commander{}, 0, empty.over
 	default:
-		w.redis.store = empty
+		w.redis.store, w.letters = empty, nil
 	}
 	w.edited()
 }
@@ -231,13 +238,15 @@ func (w *world) isQuiet() bool { return !w.quietAt.IsZero() && !w.now.Before(w.q
 var orderValues = []string{
 	string(steps.OrderHold), string(steps.OrderRelease), string(steps.OrderSkip), string(steps.OrderTake), string(steps.OrderAnswer),
 	string(steps.OrderNote), string(steps.OrderAdopt), string(steps.OrderPutBack), string(steps.OrderInterrupt), string(steps.OrderAbort),
+	string(steps.OrderUndo), string(steps.OrderUndo), string(steps.OrderDone),
 	"approve first", "approve last", "approve old", "approve twice",
 }
 
-// order hands an order to the walk before its next move.
-func (w *world) order(f Fault) {
-	if w.process == nil {
-		return
-	}
-	w.process.unasked = append(w.process.unasked, f)
+// letterValues are the orders that are sent from elsewhere.
+var letterValues = []string{
+	"hold", "hold twice", "release", "release twice", "skip", "take twice", "answer", "note twice", "adopt", "put-back", "put-back twice",
+	"abort", "undo", "undo", "undo twice", "done", "approve first", "approve last", "approve old", "approve twice",
 }
+
+// order hands an order to the walk before its next move.
+func (w *world) order(f Fault) { w.unasked(f) }

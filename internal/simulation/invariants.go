@@ -36,6 +36,7 @@ const (
 	rests          = "rests"
 	toTheEnd       = "comes-to-its-end"
 	noSurprise     = "no-surprise"
+	orderOnce      = "order-once"
 )
 
 // Invariants says what is checked, by name.
@@ -57,6 +58,7 @@ var Invariants = map[string]string{
 	chainHolds:     "every record follows from the one before it",
 	rests:          "so many moves without the clock moving are too many",
 	toTheEnd:       "in a world that is well, with persons who do what they are asked, a walk ends",
+	orderOnce:      "an order from elsewhere is one record, however often it comes, and one that is late is not followed",
 	noSurprise:     "a walk ends for a reason that a person can be told: another commander, a log that takes no records, a Redis that refuses the command",
 }
 
@@ -70,6 +72,9 @@ type checker struct {
 	drifting   map[string]bool
 	ending     bool // aborting or stopping
 	undoing    map[string]bool
+	ordered    map[string]bool // steps that a person wants put back
+	byHand     map[string]bool // steps that a person did and has not taken back
+	handed     map[probes.Ask][]*handed
 	breached   map[string]bool
 	flipped    map[string]bool
 	calls      map[string]bool // that ended well, or were done by hand, and were not undone
@@ -91,7 +96,8 @@ type grant struct {
 
 func newChecker(w *world) checker {
 	return checker{w: w, intents: map[string]int{}, open: map[string]*steps.Intended{}, drifting: map[string]bool{}, undoing: map[string]bool{},
-		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, owing: map[string]bool{}, agreed: map[string]bool{}, strange: map[string]bool{}}
+		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, owing: map[string]bool{}, agreed: map[string]bool{}, strange: map[string]bool{},
+		ordered: map[string]bool{}, byHand: map[string]bool{}, handed: map[probes.Ask][]*handed{}}
 }
 
 func (c *checker) broken(name, format string, args ...any) {
@@ -115,7 +121,7 @@ func (c *checker) resumed() {
 	fresh.lastFlip, fresh.version, fresh.strange, fresh.agreed, fresh.heldByHand = c.lastFlip, c.version, c.strange, c.agreed, c.heldByHand
 	*c = fresh
 	for _, l := range c.w.disk.lines {
-		c.follow(l.record, l.body)
+		c.follow(l.record, l.body, l.at, l.shift)
 	}
 }
 
@@ -124,18 +130,22 @@ func (c *checker) record(p *process, r audit.Record, body any) {
 	if p.replaced {
 		return
 	}
-	c.follow(r, body)
+	c.follow(r, body, c.w.now, p.shift)
 	switch b := body.(type) {
 	case *steps.Intended:
 		if !r.Emergency { // it is written down, and then refused
 			c.intended(p, b)
+		}
+	case *steps.Called:
+		if step := c.w.doc.Step(b.Step); b.Undo && !b.Finished && step.Stage.Protects() {
+			c.lifts(p.machine.State(), "undoing the call of "+b.Step)
 		}
 	case *steps.Ended:
 		c.ended(p, b)
 	}
 }
 
-func (c *checker) follow(r audit.Record, body any) {
+func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Duration) {
 	switch b := body.(type) {
 	case *steps.Resumed:
 		c.ending = false
@@ -145,7 +155,13 @@ func (c *checker) follow(r audit.Record, body any) {
 	case *steps.Settled:
 		c.settled(b)
 	case *steps.Approved:
-		c.given = append(c.given, &grant{Approved: *b, at: r.At.Add(-c.shift())})
+		c.given = append(c.given, &grant{Approved: *b, at: at})
+	case *steps.ManualBody:
+		c.manual(b, at, shift)
+	case *steps.Observed:
+		for _, l := range b.Left {
+			c.flipped[l.Control] = true
+		}
 	case *steps.Drifted:
 		c.drifted(b)
 	case *steps.Skipped:
@@ -156,16 +172,27 @@ func (c *checker) follow(r audit.Record, body any) {
 		}
 		if b.Decision == steps.DecisionUndo {
 			c.undoing[b.Step] = b.Target.Purpose != steps.PurposeCall
+			delete(c.ordered, b.Step)
 			c.void(func(g *grant) bool { return g.Step == b.Step || covers(g, b.Target.Control) })
 		}
 	case *steps.Guarded:
 		c.breached[b.Guard] = b.Breached
 	case *steps.OrderedBody:
+		if b.Refused != "" {
+			break
+		}
 		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
+		c.ordered[b.Step] = c.ordered[b.Step] || b.Order == steps.OrderUndo
+		c.byHand[b.Step] = c.byHand[b.Step] || b.Order == steps.OrderDone
 	case *steps.Held:
 		c.ending = c.ending || b.Cause == "through" && !b.Lifted
 		if step, ok := strings.CutPrefix(b.Cause, "call "); ok && b.Lifted && c.failed[step] != nil {
 			c.calls[step] = !c.failed[step].Undo // a person has done it
+		}
+		for _, cause := range append([]string{b.Cause}, b.Also...) {
+			if step, ok := strings.CutPrefix(cause, "by hand "); ok && b.Lifted {
+				delete(c.byHand, step)
+			}
 		}
 	case *steps.Called:
 		switch {
@@ -176,13 +203,6 @@ func (c *checker) follow(r audit.Record, body any) {
 			c.failed[b.Step] = b
 		}
 	}
-}
-
-func (c *checker) shift() time.Duration {
-	if c.w.process == nil {
-		return 0
-	}
-	return c.w.process.shift
 }
 
 func (c *checker) settled(b *steps.Settled) {
@@ -199,6 +219,7 @@ func (c *checker) settled(b *steps.Settled) {
 		}
 		if b.Target.Purpose == steps.PurposeUndo {
 			delete(c.undoing, b.Target.Step)
+			delete(c.ordered, b.Target.Step)
 		}
 		if b.Target.Purpose == steps.PurposeIdle { // which puts back what had added load
 			maps.DeleteFunc(c.undoing, func(step string, _ bool) bool {
@@ -268,26 +289,47 @@ func (c *checker) intended(p *process, b *steps.Intended) {
 	switch {
 	case b.Target.Purpose == steps.PurposeUndo && c.undoing[b.Target.Step]:
 		return // a protection that does harm is lifted at once
+	case b.Target.Purpose == steps.PurposeUndo && c.ordered[b.Target.Step]:
+		c.undoes(p, step, b)
+		return
 	case b.Target.Purpose != steps.PurposeFlip && b.Target.Purpose != steps.PurposeRestore || step == nil || step.Stage.Protects():
 		if readable {
 			c.broken(brakesAtOnce, "%s is to protect and loosens from %s to %s", b.Target, b.Before, b.After)
 		}
 		return
 	}
-	c.unheld(s, b)
-	if waits := c.unfinished(s); waits != "" {
-		c.broken(releaseOwes, "%s is intended while %s", b.Target, waits)
-	}
-	if len(c.drifting) > 0 {
-		c.broken(releaseAgreed, "%s is intended while %v have drifted", b.Target, c.drifting)
-	}
+	c.lifts(s, b.Target.String())
 	c.proved(p, step, b)
 	if c.w.plan.Book.Word && step.Timing.Release != runbook.ApprovalNone && !c.approved(p, step, b) {
 		c.broken(releaseWord, "%s is intended without an approval", b.Target)
 	}
 }
 
-func (c *checker) unheld(s *steps.State, b *steps.Intended) {
+// undoes checks that a protection is lifted on a person's word: the exit holds, and it takes
+// two persons where any release does.
+func (c *checker) undoes(p *process, step *runbook.Step, b *steps.Intended) {
+	s := p.machine.State()
+	c.lifts(s, b.Target.String())
+	if looks := c.looks(p, c.w.doc.Exit.When, "", ""); s.Recovered == nil || len(looks) == 0 || !looks[0].pass {
+		c.broken(releaseProved, "%s is intended and the exit does not hold", b.Target)
+	}
+	if step.Timing.Release == runbook.ApprovalTwo && !c.approved(p, step, b) {
+		c.broken(releaseWord, "%s is intended and two persons were to agree", b.Target)
+	}
+}
+
+// lifts checks that nothing stands before a release.
+func (c *checker) lifts(s *steps.State, what string) {
+	c.unheld(s, what)
+	if waits := c.unfinished(s); waits != "" {
+		c.broken(releaseOwes, "%s is intended while %s", what, waits)
+	}
+	if len(c.drifting) > 0 {
+		c.broken(releaseAgreed, "%s is intended while %v have drifted", what, c.drifting)
+	}
+}
+
+func (c *checker) unheld(s *steps.State, what string) {
 	why := ""
 	switch {
 	case len(s.Holds()) > 0:
@@ -307,7 +349,7 @@ func (c *checker) unheld(s *steps.State, b *steps.Intended) {
 		}
 	}
 	if why != "" {
-		c.broken(releaseUnheld, "%s is intended while %s", b.Target, why)
+		c.broken(releaseUnheld, "%s is intended while %s", what, why)
 	}
 }
 
@@ -331,16 +373,23 @@ func (c *checker) unfinished(s *steps.State) string {
 // approved looks for the approval of a flip: of this plan since its gate is green, or of
 // this change in a wider one.
 func (c *checker) approved(p *process, step *runbook.Step, b *steps.Intended) bool {
-	green := c.greenSince(p, step, b)
-	return slices.ContainsFunc(c.given, func(g *grant) bool {
-		if g.void {
-			return false
+	var green time.Time
+	if !step.Stage.Protects() {
+		green = c.greenSince(p, step, b)
+	}
+	var voices []voice
+	for _, g := range c.given {
+		same := func(ch steps.Change) bool { return ch.Control == b.Plan.Control && sameRaw(ch.After, b.Plan.After) }
+		covers := g.Scope == steps.ScopePlan && g.Digest == b.Digest && !g.at.Before(green) ||
+			g.Scope != steps.ScopePlan && slices.ContainsFunc(g.Covers, same)
+		if covers && !g.void {
+			voices = append(voices, voiceOf(g.By, g.Origin))
 		}
-		if g.Scope == steps.ScopePlan {
-			return g.Digest == b.Digest && !g.at.Before(green)
-		}
-		return slices.ContainsFunc(g.Covers, func(ch steps.Change) bool { return ch.Control == b.Plan.Control && sameRaw(ch.After, b.Plan.After) })
-	})
+	}
+	if step.Timing.Release == runbook.ApprovalTwo {
+		return two(voices)
+	}
+	return len(voices) > 0
 }
 
 // look is one observation of a gate, as the world gave it.
@@ -352,16 +401,16 @@ type look struct {
 
 // looks gives the observations of a gate in this process, the latest first, as far back
 // as they are from after the last flip.
-func (c *checker) looks(p *process, step *runbook.Step, from, to string) []look {
+func (c *checker) looks(p *process, gate runbook.Gate, from, to string) []look {
 	var list []look
-	asks := probes.Asks(c.w.doc, step.When, from, to)
+	asks := probes.Asks(c.w.doc, gate, from, to)
 	for _, told := range slices.Backward(c.w.prometheus.asked) {
 		if told.true.Before(p.begunAt) {
 			break
 		}
 		l := look{pass: true, clean: true, at: told.true}
 		for _, ask := range asks {
-			g, asked := told.answers[ask]
+			g, asked := c.told(told, ask)
 			if !asked {
 				l.newest = nil
 				break
@@ -372,7 +421,7 @@ func (c *checker) looks(p *process, step *runbook.Step, from, to string) []look 
 		if len(l.newest) < len(asks) {
 			continue
 		}
-		l.pass = l.clean && c.holds(step.When, told, from, to)
+		l.pass = l.clean && c.holds(gate, told, from, to)
 		list = append(list, l)
 	}
 	return list
@@ -388,7 +437,8 @@ func (c *checker) holds(g runbook.Gate, told poll, from, to string) bool {
 				limit = told.controls[b.Operand.Control]
 			}
 			ask := probes.Asks(c.w.doc, runbook.Gate{{b}}, from, to)[0]
-			v := told.answers[ask].value
+			answer, _ := c.told(told, ask)
+			v := answer.value
 			if b.Op == runbook.AtMost && v > limit || b.Op == runbook.Above && v <= limit {
 				return false
 			}
@@ -403,7 +453,7 @@ func (c *checker) proved(p *process, step *runbook.Step, b *steps.Intended) {
 		return
 	}
 	from, to := rung(b)
-	looks := c.looks(p, step, from, to)
+	looks := c.looks(p, step.When, from, to)
 	count := 0
 	var before []time.Time
 	for _, l := range looks {
@@ -428,7 +478,7 @@ func (c *checker) proved(p *process, step *runbook.Step, b *steps.Intended) {
 func (c *checker) greenSince(p *process, step *runbook.Step, b *steps.Intended) time.Time {
 	from, to := rung(b)
 	var since time.Time
-	for _, l := range c.looks(p, step, from, to) {
+	for _, l := range c.looks(p, step.When, from, to) {
 		if !l.pass {
 			return since
 		}
@@ -507,7 +557,7 @@ func (c *checker) moved(p *process, move steps.Move) {
 		return
 	}
 	s := p.machine.State()
-	if p.moves%64 == 0 && (c.w.at%8 == 0 || c.w.warp.deep) {
+	if p.moves%64 == 0 && (c.w.at%16 == 0 || c.w.warp.deep) {
 		c.sameFold(p)
 	}
 	switch move.(type) {
@@ -604,7 +654,7 @@ func (c *checker) explained(p *process, s *steps.State) {
 		}
 	}
 	for name, m := range c.w.redis.meta {
-		if m.Run == testRun && c.intents[m.Digest] == 0 && !c.strange[m.Digest] {
+		if m.Run == c.w.run && c.intents[m.Digest] == 0 && !c.strange[m.Digest] {
 			c.broken(logExplains, "redis has a flip of %s by this run that the log does not know", name)
 		}
 	}
@@ -636,6 +686,11 @@ func (c *checker) ended(p *process, b *steps.Ended) {
 			c.broken(closeNames, "%s is left at %s and is not named", name, shown(raw))
 		}
 	}
+	for step, done := range c.byHand {
+		if named := func(h string) bool { return strings.HasPrefix(h, step+" by ") }; done && !slices.ContainsFunc(b.ByHand, named) {
+			c.broken(closeNames, "%s was done by hand and is not named", step)
+		}
+	}
 	for step, on := range c.calls {
 		if d := c.w.doc.Step(step); on && d.Call != nil && d.Call.Undo != nil && !slices.Contains(b.Calls, step) {
 			c.broken(closeNames, "the call of %s was not undone and is not named", step)
@@ -643,10 +698,10 @@ func (c *checker) ended(p *process, b *steps.Ended) {
 	}
 }
 
-// end checks the whole log. Folding costs as much as walking, so every fourth incident is
+// end checks the whole log. Folding costs as much as walking, so every sixteenth incident is
 // folded, and some in the middle.
 func (c *checker) end() {
-	if c.w.process != nil && (c.w.at%4 == 0 || c.w.warp.deep) {
+	if c.w.process != nil && (c.w.at%16 == 0 || c.w.warp.deep) {
 		c.sameFold(c.w.process)
 	}
 	prev := ""

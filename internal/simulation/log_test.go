@@ -29,12 +29,12 @@ func TestTheModelOfTheLog(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
 		put(t, path, text.Bytes())
-		report, err := audit.Verify([]string{path}, audit.VerifyOptions{Run: testRun})
+		report, err := audit.Verify([]string{path}, audit.VerifyOptions{Run: w.run})
 		if err != nil || report.Ended != string(w.stats.Ending) {
 			t.Fatalf("seed %d: %+v, %v", seed, report, err)
 		}
 		put(t, path, text.Bytes()[:text.Len()-20])
-		log, err := audit.Open(path, processClock{w: w}, audit.Options{Run: testRun})
+		log, err := audit.Open(path, processClock{w: w}, audit.Options{Run: w.run})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -54,6 +54,7 @@ func (p *process) hear() {
 		p.speak(f)
 	}
 	p.unasked = nil
+	p.open()
 	if p.w.warp.mute {
 		return
 	}
@@ -74,52 +75,75 @@ func (p *process) said(err error) (followed bool) {
 
 // order gives an order, and lets the checker know what persons have decided.
 func (p *process) order(o steps.Order) {
-	c := &p.w.checker
-	if o.Kind == steps.OrderAdopt {
-		c.agreed[o.Step] = true
-	}
-	if !p.said(p.machine.Order(o)) {
-		return
-	}
-	switch o.Kind {
-	case steps.OrderHold:
-		c.heldByHand = true
-	case steps.OrderRelease:
-		c.heldByHand = false
+	p.agrees(o)
+	if p.said(p.machine.Order(o)) {
+		p.followed(o)
 	}
 }
 
-// speak gives an order that nobody asked for.
+func (p *process) agrees(o steps.Order) {
+	if o.Kind == steps.OrderAdopt {
+		p.w.checker.agreed[o.Step] = true
+	}
+}
+
+func (p *process) followed(o steps.Order) {
+	switch o.Kind {
+	case steps.OrderHold:
+		p.w.checker.heldByHand = true
+	case steps.OrderRelease:
+		p.w.checker.heldByHand = false
+	}
+}
+
+// speak gives an order that nobody asked for, where the walk is or from elsewhere.
 func (p *process) speak(f Fault) {
-	o := steps.Order{Kind: steps.OrderKind(f.Value), Step: f.Name, By: "ben", Text: "because"}
-	switch word, which, _ := strings.Cut(f.Value, " "); word {
-	case "approve":
-		p.approve(which)
+	if f.What == "blind" {
+		p.readAll(f)
 		return
-	case string(steps.OrderAdopt), string(steps.OrderPutBack):
+	}
+	word, which, _ := strings.Cut(f.Value, " ")
+	o := steps.Order{Kind: steps.OrderKind(word), Step: f.Name, By: "ben", Text: "because"}
+	switch o.Kind {
+	case steps.OrderApprove:
+		o.Step, o.Text, o.Digest = "", "", p.digest(which)
+	case steps.OrderAdopt, steps.OrderPutBack:
 		o.Step = p.drifted()
-	case string(steps.OrderAnswer):
+	case steps.OrderAnswer:
 		if o.Step == "declare" {
 			o.Text = "cell-loss"
 		}
 	}
-	p.order(o)
+	p.give(f, o)
+	if which == "twice" {
+		p.give(f, o)
+	}
 }
 
-func (p *process) approve(which string) {
+// give says an order or sends it; the same one sent twice is one.
+func (p *process) give(f Fault, o steps.Order) {
+	w := p.w
+	last := len(w.letters) - 1
+	switch {
+	case f.What != "letter":
+		p.order(o)
+	case last >= 0 && w.letters[last].sent.Equal(w.now) && w.letters[last].order.Kind == o.Kind:
+		w.letters = append(w.letters, w.letters[last])
+	default:
+		w.send(o, senders[f.At%len(senders)], f.For)
+	}
+}
+
+// digest is what an approval names: what is on offer, or what was at another time.
+func (p *process) digest(which string) string {
 	offers := p.machine.Question().Offers
-	o := steps.Order{Kind: steps.OrderApprove, By: "ben", Digest: p.w.oldDigest}
 	if len(offers) > 0 && which != "old" {
-		o.Digest = offers[0].Digest
+		p.w.oldDigest = offers[0].Digest
 		if which == "last" {
-			o.Digest = offers[len(offers)-1].Digest
+			p.w.oldDigest = offers[len(offers)-1].Digest
 		}
-		p.w.oldDigest = o.Digest
 	}
-	p.said(p.machine.Order(o))
-	if which == "twice" {
-		p.said(p.machine.Order(o))
-	}
+	return p.w.oldDigest
 }
 
 // drifted names a control whose drift holds.
@@ -158,8 +182,12 @@ func (p *process) answer() {
 		}
 		p.said(p.machine.Order(steps.Order{Kind: steps.OrderAnswer, Step: q.Step, Text: text, By: "ana"}))
 	case len(q.Offers) > 0:
-		o := q.Offers[len(q.Offers)-1]
-		p.said(p.machine.Order(steps.Order{Kind: steps.OrderApprove, Digest: o.Digest, By: "ana"}))
+		o := steps.Order{Kind: steps.OrderApprove, Digest: q.Offers[len(q.Offers)-1].Digest, By: "ana"}
+		if !q.Two || !slices.Contains(q.Given, "ana") {
+			p.said(p.machine.Order(o))
+		} else {
+			p.w.send(o, senders[0], 0) // the second person
+		}
 	}
 }
 
@@ -173,7 +201,7 @@ func (p *process) help() {
 		o := steps.Order{By: "ana", Text: "it has been looked at"}
 		word, name, _ := strings.Cut(h.Cause, " ")
 		switch {
-		case h.Cause == "person" || word == "call" || word == "failing":
+		case h.Cause == "person" || word == "call" || word == "failing" || word == "by":
 			o.Kind = steps.OrderRelease
 		case strings.HasPrefix(h.Cause, "drift of "):
 			o.Kind, o.Step = steps.OrderPutBack, strings.TrimPrefix(h.Cause, "drift of ")

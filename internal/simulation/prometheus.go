@@ -13,18 +13,19 @@ import (
 type measure struct {
 	name, query, unit string
 	window            time.Duration // of its range selectors, 0 for an instant selector
+	low, high         string        // readings by hand, with which gates pass and fail
 	of                func(m sample, from, to float64) float64
 }
 
 var measures = []measure{
-	{"live", "sum(rate(live_total[4s]))", "attempts/s", 4 * time.Second, func(m sample, _, _ float64) float64 { return m.live }},
-	{"within", "sum(rate(live_total[4s])) + ${to}", "attempts/s", 4 * time.Second, func(m sample, _, to float64) float64 { return m.live + to }},
+	{"live", "sum(rate(live_total[4s]))", "attempts/s", 4 * time.Second, "100 attempts/s", "9000 attempts/s", func(m sample, _, _ float64) float64 { return m.live }},
+	{"within", "sum(rate(live_total[4s])) + ${to}", "attempts/s", 4 * time.Second, "100 attempts/s", "9000 attempts/s", func(m sample, _, to float64) float64 { return m.live + to }},
 	{"predicted", "sum(rate(live_total[4s])) + sum(rate(exposed_total[4s])) * (${to} - ${from}) / 100", "attempts/s", 4 * time.Second,
-		func(m sample, from, to float64) float64 { return m.live + m.exposed*(to-from)/100 }},
-	{"errors", "sum(rate(errors_total[4s])) / sum(rate(reads_total[4s]))", "ratio", 4 * time.Second, func(m sample, _, _ float64) float64 { return m.errors }},
-	{"peak", "max(admitted_rate)", "attempts/s", 0, func(m sample, _, _ float64) float64 { return m.peak }},
-	{"queue", "max(queue_age_seconds)", "s", 0, func(m sample, _, _ float64) float64 { return m.queue }},
-	{"forbidden", "sum(increase(stale_violations_total[4s]))", "reads", 4 * time.Second, func(m sample, _, _ float64) float64 { return m.forbidden }},
+		"100 attempts/s", "9000 attempts/s", func(m sample, from, to float64) float64 { return m.live + m.exposed*(to-from)/100 }},
+	{"errors", "sum(rate(errors_total[4s])) / sum(rate(reads_total[4s]))", "ratio", 4 * time.Second, "0", "0.9", func(m sample, _, _ float64) float64 { return m.errors }},
+	{"peak", "max(admitted_rate)", "attempts/s", 0, "100 attempts/s", "9000 attempts/s", func(m sample, _, _ float64) float64 { return m.peak }},
+	{"queue", "max(queue_age_seconds)", "s", 0, "100ms", "9s", func(m sample, _, _ float64) float64 { return m.queue }},
+	{"forbidden", "sum(increase(stale_violations_total[4s]))", "reads", 4 * time.Second, "0 reads", "5 reads", func(m sample, _, _ float64) float64 { return m.forbidden }},
 }
 
 func probeLines() string {

@@ -21,13 +21,15 @@ type store struct {
 	fence     int64
 	version   int64
 	changes   []change
-	owner     *process // that has the command
+	owner     *process             // that has the command
+	over      map[string]commander // who has taken over from a run, by that run
 }
 
 type commander struct {
 	run, actor, host string
 	fence            int64
 	since, until     int64 // server ms
+	why              string
 }
 
 // change is one entry of the stream of changes.
@@ -37,11 +39,11 @@ type change struct {
 }
 
 func newStore() store {
-	return store{values: map[string]string{}, meta: map[string]controls.Meta{}}
+	return store{values: map[string]string{}, meta: map[string]controls.Meta{}, over: map[string]commander{}}
 }
 
 func (s store) clone() store {
-	s.values, s.meta, s.changes = maps.Clone(s.values), maps.Clone(s.meta), slices.Clone(s.changes)
+	s.values, s.meta, s.changes, s.over = maps.Clone(s.values), maps.Clone(s.meta), slices.Clone(s.changes), maps.Clone(s.over)
 	return s
 }
 
@@ -72,7 +74,11 @@ func (s *store) commanded(now time.Time) *actions.Commanded {
 
 func (s *store) take(h actions.Holder, now time.Time) (actions.Lease, *actions.Commanded) {
 	c := s.commander
-	if c.run != "" && c.run != h.Run && c.until > now.UnixMilli() {
+	if o, gone := s.over[h.Run]; gone {
+		return actions.Lease{}, &actions.Commanded{Run: o.run, Actor: o.actor, Host: o.host, Since: time.UnixMilli(o.since), Now: now, Why: o.why}
+	}
+	old := c.fence < h.Fence && !h.Since.IsZero() && c.since < h.Since.UnixMilli()
+	if c.run != "" && c.run != h.Run && c.run != h.Over && c.until > now.UnixMilli() && !old {
 		return actions.Lease{}, s.commanded(now)
 	}
 	last := max(c.fence, h.Fence)
@@ -85,7 +91,10 @@ func (s *store) take(h actions.Holder, now time.Time) (actions.Lease, *actions.C
 		since = c.since
 	}
 	until := now.Add(actions.LeaseTime).UnixMilli()
-	s.commander = commander{h.Run, h.Actor, h.Host, s.fence, since, until}
+	s.commander = commander{run: h.Run, actor: h.Actor, host: h.Host, fence: s.fence, since: since, until: until}
+	if _, known := s.over[h.Over]; h.Over != "" && h.Over != h.Run && !known {
+		s.over[h.Over] = commander{run: h.Run, actor: h.Actor, host: h.Host, since: now.UnixMilli(), why: h.Why}
+	}
 	return actions.Lease{Run: h.Run, Fence: s.fence, Since: time.UnixMilli(since), Until: time.UnixMilli(until)}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +23,7 @@ var (
 // TestSeeds plays a plan for each seed. One that fails is shrunk and printed; put the
 // text into testdata/plans to keep it, or play the seed alone with -first and -seeds 1.
 func TestSeeds(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a world is small, and there are many
 	var next, moves, records, kills, struck atomic.Uint64
 	endings := map[steps.Ending]int{}
 	var mu sync.Mutex

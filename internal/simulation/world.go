@@ -35,6 +35,10 @@ type world struct {
 	startAt    time.Time     // when somebody resumes a run that has no process
 	shift      time.Duration // of the wall clock of the next process
 	host       string        // where the next process runs
+	run        string        // that is walked now
+	over       *steps.Over   // from whom it has taken the command, nil for nobody
+	letters    []letter      // in the inbox of the run
+	sent       int           // letters so far
 	rival      rival
 	callFault  string // of the next call
 	oldDigest  string // of an approval that was given before
@@ -72,6 +76,7 @@ type warp struct {
 	body     func(any) any // what is written instead of a body
 	unsynced bool          // a commit does not wait for the disk
 	forked   bool          // a record names another before it
+	renamed  bool          // an order that comes twice has two ids
 	odd      bool          // the log fails for no reason that is known
 	slow     bool          // a Redis that is well cannot be reached for flips
 	mute     bool          // persons say nothing
@@ -91,7 +96,7 @@ func newWorld(p Plan, warp warp) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{plan: p, doc: doc, now: start, tickAt: start, startAt: start, host: "ops-1", disk: &disk{emergency: true}, warp: warp}
+	w := &world{plan: p, doc: doc, now: start, tickAt: start, startAt: start, host: "ops-1", run: testRun, disk: &disk{emergency: true}, warp: warp}
 	w.service = service{warm: 0.05, surge: 1, obeyedAt: map[int64]time.Time{}}
 	w.prometheus = prometheus{w: w}
 	w.redis = redis{store: newStore(), w: w, healthy: start}
@@ -238,8 +243,8 @@ func (w *world) newProcess() *process {
 		approve = steps.Manual
 	}
 	p.machine = steps.New(steps.Config{Doc: w.walked(), Journal: p.log, Prober: &w.prometheus, Controls: &w.redis, Caller: p, Clock: p.clock(),
-		Begun:    steps.Begun{Run: testRun, File: "simulated.yaml", Approve: approve, Through: w.plan.Book.Stop, Version: "simulated", Host: p.host, PID: 1, User: "ana"},
-		Holder:   actions.Holder{Run: testRun, Actor: "ana", Host: p.host},
+		Begun:    steps.Begun{Run: w.run, Over: w.over, File: "simulated.yaml", Approve: approve, Through: w.plan.Book.Stop, Version: "simulated", Host: p.host, PID: 1, User: "ana"},
+		Holder:   actions.Holder{Run: w.run, Actor: "ana", Host: p.host},
 		OnRecord: func(r audit.Record, body any) { w.checker.record(p, r, body) }})
 	return p
 }
