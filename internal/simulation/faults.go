@@ -65,7 +65,7 @@ func init() {
 		{"takeover", nil, nil, seconds, (*world).takeover},
 		{"letter", stepNames, letterValues, []time.Duration{0, 0, time.Second, 20 * time.Second}, (*world).order},
 		{"letter", stepNames, letterValues, []time.Duration{0, 0, time.Second, 20 * time.Second}, (*world).order},
-		{"blind", nil, []string{"two low", "two low", "two high", "one low", "one high"}, []time.Duration{20 * time.Second, 2 * time.Minute}, (*world).blind},
+		{"blind", nil, []string{"two low", "two low", "two high", "one low", "one high"}, []time.Duration{20 * time.Second, time.Minute}, (*world).blind},
 		{"done", brakeNames, []string{"away", "full", "snapshots"}, seconds, (*world).doneByHand},
 		{"rival", controlNames, handValues[1:5], seconds, (*world).startRival},
 		{"call", nil, []string{"fails", "hangs", "slow"}, nil, func(w *world, f Fault) { w.callFault = f.Value }},
