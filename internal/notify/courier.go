@@ -106,15 +106,15 @@ func (c *Courier) Run(ctx context.Context) {
 			}
 			continue
 		}
-		err := c.try(ctx, m)
-		if ctx.Err() != nil && err != nil {
-			return
-		}
 		var refused *refusal
-		if !errors.As(err, &refused) {
+		if !errors.As(c.try(ctx, m), &refused) {
 			tries = 0
 			c.has(m)
 			continue
+		}
+		if ctx.Err() != nil {
+			c.failed(refused, 0)
+			return
 		}
 		if tries++; refused.final {
 			c.giveUp(m, refused)

@@ -272,12 +272,28 @@ func TestTheEndIsNotHeldUp(t *testing.T) {
 				if got := d.Stats(); got.Delivered != test.delivered || got.Undelivered() != 1-test.delivered {
 					t.Errorf("%+v", got)
 				}
+				if got := d.Stats(); got.Undelivered() > 0 && got.Last == "" {
+					t.Errorf("nobody knows why: %+v", got)
+				}
 				if len(s.asked) > 40 {
 					t.Errorf("it was tried %d times", len(s.asked))
 				}
 			})
 		})
 	}
+}
+
+// TestTheEndComesBeforeAnAnswer says so of a receiver that never had the time to fail.
+func TestTheEndComesBeforeAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := deliver(newServer(t, answer{after: time.Hour}), place(kindWebhook))
+		d.Send(eventOf(1), "")
+		synctest.Wait()
+		d.end(time.Second)
+		if got := d.Stats(); got.Waiting != 1 || got.Last != "the time was over before it answered" {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 // TestRoomIsBounded: of more events than there is room for the oldest are left out, and the receiver is told how many.
