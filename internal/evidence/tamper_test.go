@@ -242,3 +242,36 @@ func signedAnew(t *testing.T, m Material) (head, public []byte) {
 	}
 	return head, []byte(key.Public + "\n")
 }
+
+// TestEndsAreToldApart: what is at the end of a log, or not any more, has its own words, as have a changed middle and
+// a missing head.
+func TestEndsAreToldApart(t *testing.T) {
+	m := smallRun(t, false)
+	log := logOf(t, m)
+	lines := bytes.SplitAfter(log, []byte("\n"))
+	last := len(lines) - 2 // behind the last newline there is nothing
+	unsigned := m
+	unsigned.Head, unsigned.Key = nil, nil
+	for _, c := range []struct {
+		what string
+		m    Material
+		log  []byte
+		want string
+	}{
+		{"a torn tail", m, slices.Concat(log, []byte(`{"seq":10,"pr`)), "no whole record in the last 13 bytes"},
+		{"a run that goes on", m, log, "the run has not ended: it goes on, was interrupted, or its end was removed"},
+		{"a removed tail", m, bytes.Join(lines[:last], nil), "1 record removed from its end"},
+		{"a tampered middle", m, bytes.Replace(log, []byte("3200 attempts/s"), []byte("9900 attempts/s"), 1), "one of the two lines was changed"},
+		{"no signed head", unsigned, log, "NO signed head"},
+	} {
+		c.m.Segments = []Source{held(c.log)}
+		v, err := verified(built(t, c.m), Check{Version: "v1"})
+		said := strings.Join(v.Sentences, "\n")
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, c.want) {
+			t.Errorf("%s: not %q in\n%s", c.what, c.want, said)
+		}
+	}
+}
