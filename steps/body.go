@@ -347,6 +347,21 @@ type Noted struct {
 	Text   string  `json:"text"`
 	Origin *Origin `json:"origin,omitempty"`
 	Fence  int64   `json:"fence,omitempty"` // with AboutCommand: the number that the run commands with now
+	// Diagnosis is what the signals said of the modes while a person was asked after them. It decides nothing.
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
+}
+
+// Diagnosis is what the signals say of the modes at a moment.
+type Diagnosis struct {
+	At    time.Time  `json:"at"`              // the evaluation time of every reading, on the clock of Prometheus
+	Signs []ModeSign `json:"signs,omitempty"` // the strongest first; none when nothing could be asked
+}
+
+// ModeSign is what they say of one mode.
+type ModeSign struct {
+	Mode    runbook.Mode `json:"mode"`
+	Verdict string       `json:"verdict"`          // likely, possible, unlikely, unknown
+	Reason  string       `json:"reason,omitempty"` // the evidence that counted most, in one line
 }
 
 // AboutCommand is the remark that the command was lost and taken again. Its number must be

@@ -23,6 +23,9 @@ func (n *next) confirm(step *runbook.Step) Move {
 		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
 	}
 	q := Question{Step: step.Name, Asks: step.Confirm.Ask, Modes: step.Confirm.Modes, Else: step.Confirm.Else}
+	if q.Modes {
+		q.Diagnosed = n.s.diagnosed
+	}
 	if after > 0 {
 		q.Until = due
 		n.wake(due)

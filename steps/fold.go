@@ -130,6 +130,9 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.skipped(b)
 	case *Noted:
 		s.warned, s.fence = s.warned || b.About == AboutExpiry, max(s.fence, b.Fence)
+		if b.Diagnosis != nil {
+			s.diagnosed = b
+		}
 	case *ManualBody:
 		return s.manual(b)
 	case *OrderedBody:

@@ -25,8 +25,8 @@ func TestKindsAreDocumented(t *testing.T) {
 		"target": jsonKeys(Target{}), "plan": append(jsonKeys(actions.Plan{}), "before_base64"), "covers": jsonKeys(Change{}),
 		"overrides": jsonKeys(Override{}), "origin": jsonKeys(Origin{}), "gates": jsonKeys(GateSeen{}), "findings": jsonKeys(probes.Finding{}),
 		"answers": jsonKeys(probes.Answer{}), "ask": jsonKeys(probes.Ask{}), "readings": jsonKeys(probes.Reading{}),
-		"propagation": jsonKeys(probes.Propagation{}),
-		KindTorn:      {"offset", "length", "sha256"},
+		"propagation": jsonKeys(probes.Propagation{}), "diagnosis": jsonKeys(Diagnosis{}), "signs": jsonKeys(ModeSign{}),
+		KindTorn: {"offset", "length", "sha256"},
 	}
 	for _, kind := range Kinds() {
 		if kind == KindTorn {

@@ -199,7 +199,7 @@ func (m *Machine) note(o Order) error {
 	if o.Text == "" {
 		return &RefusedOrder{Sentence: "a note needs a text", Hint: "note TEXT"}
 	}
-	return m.by(o, KindNoted, &Noted{By: o.By, Text: o.Text})
+	return m.by(o, KindNoted, &Noted{By: o.By, Text: o.Text, Diagnosis: o.Diagnosis})
 }
 
 // drift agrees on a value that somebody else wrote: adopt it, or put ours back.

@@ -39,7 +39,9 @@ type Order struct {
 	To     string    // handover: who has the watch from now on
 	Until  time.Time // handover: until when
 	By     string
-	Origin *Origin // nil for what was typed where the walk runs
+	// Diagnosis is what a note says of the modes; nil for any other.
+	Diagnosis *Diagnosis
+	Origin    *Origin // nil for what was typed where the walk runs
 }
 
 // Origin is where an order came from that was not typed where the walk runs.
@@ -69,6 +71,8 @@ type Question struct {
 	Two     bool      // an approval that takes two persons
 	Given   []string  // the persons who have approved the plan already
 	Planned *Planned  // the plan that waits, for an approval
+	// Diagnosed is the latest remark on what the signals say of the modes, for a confirm that takes them; nil before it.
+	Diagnosed *Noted
 }
 
 // Offer is one approval that a person can give now.

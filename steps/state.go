@@ -37,6 +37,7 @@ type State struct {
 	guards     map[string]bool // breached
 	guardGates map[string]runbook.Gate
 	confirms   map[string]*ConfirmState
+	diagnosed  *Noted // the latest with a diagnosis, nil before one
 	calls      []*CallState
 	baselines  map[string]float64
 	readings   map[probes.Ask]*HandReading // by hand, also those whose time is over

@@ -24,15 +24,15 @@ func (v diagnosed) text() string {
 			pictureText(&b, p)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.conclusion())
+	fmt.Fprintf(&b, "\n%s\n", conclusionOf(v.Report))
 	for _, m := range v.Modes {
 		modeText(&b, m)
 	}
 	return b.String()
 }
 
-// conclusion says in one sentence what the signals speak for.
-func (v diagnosed) conclusion() string {
+// conclusionOf says in one sentence what the signals speak for.
+func conclusionOf(v *diagnosis.Report) string {
 	names := func(modes []diagnosis.Mode) string {
 		var list []string
 		for _, m := range modes {

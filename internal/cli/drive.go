@@ -42,6 +42,7 @@ type driver struct {
 	stopped  bool   // an interruption was handed over
 	leaves   error  // why the walk stops although it is held, nil while it goes on
 	junk     junk   // what lay in the inbox and was no order
+	looking  looking
 }
 
 // longestHold is how long a walk without a terminal stays on one hold.
@@ -100,6 +101,8 @@ func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 		}
 	} else if err := d.ask(m.Question); err != nil {
 		return err
+	} else {
+		d.lookAtSignals(ctx, m.Question)
 	}
 	sleep, cancel := d.mail.sleeping(ctx)
 	defer cancel()
@@ -126,8 +129,11 @@ func (d *driver) noteStep() error {
 }
 
 // note is a remark of the program itself.
-func (d *driver) note(text string) error {
-	err := d.machine.Order(steps.Order{Kind: steps.OrderNote, By: "rewarm", Text: text})
+func (d *driver) note(text string) error { return d.remark(steps.Order{Text: text}) }
+
+func (d *driver) remark(order steps.Order) error {
+	order.Kind, order.By = steps.OrderNote, "rewarm"
+	err := d.machine.Order(order)
 	var refused *steps.RefusedOrder
 	if errors.As(err, &refused) {
 		return nil
@@ -212,6 +218,8 @@ func (d *driver) deliver() error {
 			err = d.refuseUnreadable(m)
 		case undelivered:
 			err = d.hears(m)
+		case seenSigns:
+			err = d.noteSigns(m)
 		case terminalGone:
 			d.person, d.asked = nil, asked{}
 		}

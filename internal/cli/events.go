@@ -80,7 +80,7 @@ func (t *transcript) personEvent(body any) (event, bool) {
 	case *steps.Skipped:
 		return event{where: t.at(b.Step), text: skippedText(b)}, true
 	case *steps.Noted:
-		return event{where: t.here(), text: "note" + by(b.By) + from(b.Origin) + ": " + b.Text}, true
+		return event{where: t.here(), text: "note" + by(b.By) + from(b.Origin) + ": " + b.Text, rows: notedRows(b)}, true
 	case *steps.ManualBody:
 		return event{where: t.here(), text: manualText(b)}, true
 	case *steps.OrderedBody:
@@ -91,6 +91,14 @@ func (t *transcript) personEvent(body any) (event, bool) {
 		return event{where: t.at(b.Step), text: confirmedText(b)}, true
 	}
 	return event{}, false
+}
+
+// notedRows is what a remark says of the modes.
+func notedRows(b *steps.Noted) []string {
+	if b.Diagnosis == nil {
+		return nil
+	}
+	return signRows(b.Diagnosis.Signs)
 }
 
 func by(who string) string {

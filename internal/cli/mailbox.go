@@ -8,7 +8,8 @@ import (
 )
 
 // mail is what reaches a walk from outside: a typedLine, a steps.CallDone, a steps.Order
-// from elsewhere, an unreadable entry of the inbox, an interruption, an undelivered or a terminalGone.
+// from elsewhere, an unreadable entry of the inbox, an interruption, an undelivered, a seenSigns
+// or a terminalGone.
 type mail any
 
 // interruption is a signal that asks the walk to stop.

@@ -98,13 +98,32 @@ func (d *driver) confirmRows(q steps.Question) []string {
 	rows := costRows(d.machine.State(), d.clock.Now())
 	typed := "type the answer on one line"
 	if q.Modes {
-		rows = append(modeRows(), rows...)
+		rows = append(modesAsked(q), rows...)
 		typed = "type numbers or names, as 1,2"
 	}
 	if !q.Until.IsZero() {
 		rows = append(rows, fmt.Sprintf("%s left, then %q", d.left(q.Until), q.Else))
 	}
-	return append(rows, typed+"; "+otherWords(q))
+	rows = append(rows, typed+"; "+otherWords(q))
+	if q.Modes {
+		rows = append(rows, answerStands)
+	}
+	return rows
+}
+
+// answerStands says what can be done about an answer that turns out wrong.
+const answerStands = "an answer stands: take STEP puts on a brake that it left out, undo STEP lifts one"
+
+// modesAsked lists the modes with what the signals say of them, as far as that is known.
+func modesAsked(q steps.Question) []string {
+	switch said := q.Diagnosed; {
+	case said == nil:
+		return modeRows()
+	case len(said.Diagnosis.Signs) == 0:
+		return append(modeRows(), said.Text)
+	default:
+		return append([]string{said.Text}, signRows(said.Diagnosis.Signs)...)
+	}
 }
 
 // modeRows lists the modes with their numbers, two a row.

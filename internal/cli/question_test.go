@@ -72,6 +72,14 @@ func TestQuestions(t *testing.T) {
 			{Control: "jobs.background", After: text("on")}, undo}},
 	}}
 	modes := steps.Question{Step: "declare", Asks: "Which modes do the signals speak for?", Modes: true, Else: "undeclared", Until: laterClock{}.Now().Add(12 * time.Second)}
+	told := modes
+	told.Diagnosed = &steps.Noted{Text: "the signals speak for cell-loss; not measured: hot-shard", Diagnosis: &steps.Diagnosis{Signs: []steps.ModeSign{
+		{Mode: "cell-loss", Verdict: "likely", Reason: "a cell was built up from empty in the last ten minutes"},
+		{Mode: "hot-shard", Verdict: "unknown", Reason: "not measured: one node's CPU is full"},
+		{Mode: "synchronized-expiry", Verdict: "unlikely", Reason: "it is not so that the hottest key was missing everywhere at once, or a large part of an untouched cell's keys lapsed"},
+	}}}
+	blind := modes
+	blind.Diagnosed = &steps.Noted{Text: cannotSay("connection refused").text, Diagnosis: &steps.Diagnosis{}}
 	free := steps.Question{Step: "reason", Asks: "Why?"}
 
 	var out narrow
@@ -80,7 +88,7 @@ func TestQuestions(t *testing.T) {
 		m := newScripted(t)
 		m.state = stretched(t)
 		d := &driver{machine: m, clock: laterClock{}, say: &out}
-		for _, q := range []steps.Question{ladder, rest, modes, free} {
+		for _, q := range []steps.Question{ladder, rest, modes, told, blind, free} {
 			d.asked = asked{question: q, key: questionKey(q)}
 			d.showQuestion(true)
 		}

@@ -377,7 +377,8 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		go person.listen(w.mail.post)
 	}
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run), waits: w.waits}
+		resume: w.p.command("resume", w.folder.run), waits: w.waits,
+		looking: looking{look: looksAt(w.doc, w.on.prober)}}
 	w.hearOrders(d)
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()

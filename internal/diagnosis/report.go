@@ -36,6 +36,23 @@ type Mode struct {
 	Runbook string   `json:"runbook"`
 }
 
+// Reason is the evidence that counted most for the verdict, in one line.
+func (m Mode) Reason() string {
+	missing := ""
+	if len(m.Missing) > 0 {
+		missing = "not measured: " + m.Missing[0].Says
+	}
+	switch {
+	case m.Verdict == Unlikely && len(m.Against) > 0:
+		return m.Against[0].Says
+	case m.Verdict == Likely && len(m.For) > 0:
+		return m.For[0].Says
+	case m.Verdict == Possible && len(m.For) > 0:
+		return m.For[0].Says + "; " + missing
+	}
+	return missing
+}
+
 // Picture is what they say of a combination of signals.
 type Picture struct {
 	Picture string  `json:"picture"`
