@@ -121,6 +121,21 @@ func spokenHelp() []string {
 		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
 }
 
+// commandsFor lists what can be typed at any other terminal about a run, a row each.
+func commandsFor(run string) []string {
+	row := func(typed, means string) string {
+		return fmt.Sprintf("  rewarm %s: %s", strings.TrimSpace(typed), means)
+	}
+	rows := []string{
+		row(wordApprove+" "+run+" DIGEST", "let the plan with this digest go"),
+		row("takeover "+run+" REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"),
+	}
+	for _, s := range spokenWords {
+		rows = append(rows, row(s.word+" "+run+" "+s.remoteForm(), s.means))
+	}
+	return append(rows, row(wordStatus+" "+run, "what is flipped and owed, what blocks, what it costs"))
+}
+
 // parseModes reads an answer to a question after the modes: numbers of the list or
 // names, separated by commas or spaces.
 func parseModes(text string) (string, error) {

@@ -93,8 +93,11 @@ func (d *drawing) blocks() string {
 
 // may are the words that count now, those that answer first.
 func (d *drawing) may() string {
-	if d.s.Ending != "" || d.watching {
+	switch {
+	case d.s.Ending != "":
 		return ""
+	case d.watching:
+		return "look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
 	}
 	var words []string
 	for _, offer := range d.question.Offers {

@@ -21,7 +21,7 @@ func (d *drawing) holdSection(width int) section {
 			rows = append(rows, d.paintedWrap(ink{}, "  can: "+hold.Can, width, 7)...)
 		}
 	}
-	return section{rows: rows, least: min(1, len(rows))}
+	return section{rows: rows, least: min(2, len(rows)), flows: true}
 }
 
 // owedSection names the steps whose effect has not been seen yet.
@@ -30,7 +30,7 @@ func (d *drawing) owedSection(width int) section {
 	if len(owed) == 0 {
 		return section{}
 	}
-	return section{rows: d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6), least: 1}
+	return section{rows: d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6), least: 1, flows: true}
 }
 
 // controlSection is what is not at its steady value, with owner and age.
@@ -112,7 +112,7 @@ func (d *drawing) saidSection(said []answer, width int) section {
 			rows = append(rows, d.paintedWrap(d.ink.strong, a.text, width, 2)...)
 		}
 	}
-	return section{rows: rows, least: min(1, len(rows)), wanted: min(4, len(rows))}
+	return section{rows: rows, least: min(1, len(rows)), wanted: min(4, len(rows)), flows: true}
 }
 
 // answer is something that the walk has said to a person.

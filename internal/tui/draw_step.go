@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 	case q.Asks != "":
 		return d.askRows(q, width)
 	case q.Planned != nil:
-		return append([]string{d.fit("  plan: "+planText(q.Planned), width)}, d.widerRows(q, width)...)
+		return append(d.paintedWrap(ink{}, "  "+planText(q.Planned), width, 4), d.widerRows(q, width)...)
 	case len(q.Offers) > 0:
 		return append([]string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}, d.widerRows(q, width)...)
 	case step.Flip != nil && len(step.Flip.Through) > 0:
@@ -131,8 +132,9 @@ func (d *drawing) ladderText(step *runbook.Step) string {
 	return "ladder: " + step.Flip.Control + " " + strings.Join(rungs, " ")
 }
 
+// planText has first what must not be cut off: which way the plan goes, and where to.
 func planText(p *steps.Planned) string {
-	return fmt.Sprintf("%s to %s, from %s, which %s", p.Plan.Control, p.After, p.Before, directionText(p.Plan.Direction))
+	return fmt.Sprintf("plan %s: %s to %s, from %s", directionText(p.Plan.Direction), p.Plan.Control, p.After, p.Before)
 }
 
 func directionText(direction runbook.Direction) string {
@@ -187,15 +189,63 @@ func (d *drawing) askRows(q *steps.Question, width int) []string {
 		rows = append(rows, d.fit(fmt.Sprintf("  in %s without an answer: %s", lasts(q.Until.Sub(d.now)+time.Second), q.Else), width))
 	}
 	if q.Modes {
-		rows = append(rows, d.modeRows(width)...)
+		rows = append(rows, d.modeRows(q, width)...)
+		rows = append(rows, d.paintedWrap(d.ink.quiet, "  an answer stands: \"take STEP\" puts on a brake that it left out, \"undo STEP\" lifts one", width, 4)...)
 	}
 	return rows
 }
 
-func (d *drawing) modeRows(width int) []string {
+// spacious is from how many columns on there is room to explain.
+const spacious = 60
+
+// modeRows are the modes with their numbers: once the signals have been looked at, what they speak for comes first,
+// a row each with the reason, and what is unlikely last.
+func (d *drawing) modeRows(q *steps.Question, width int) []string {
+	if q.Diagnosed == nil || len(q.Diagnosed.Diagnosis.Signs) == 0 {
+		typed := "  type numbers or names: " + strings.Join(modeNames(), ", ")
+		if width < spacious {
+			typed = fmt.Sprintf("  type 1 to %d or names; ? lists them", len(runbook.Modes))
+		}
+		rows := d.paintedWrap(ink{}, typed, width, 4)
+		if q.Diagnosed != nil {
+			rows = append(rows, d.paintedWrap(d.ink.doubt, "  "+q.Diagnosed.Text, width, 4)...)
+		}
+		return rows
+	}
+	var rows []string
+	if width >= spacious {
+		rows = append(rows, d.fit("  type numbers or names; what the signals say, which decides nothing:", width))
+	}
+	for _, sign := range q.Diagnosed.Diagnosis.Signs {
+		rows = append(rows, d.signRow(sign, width))
+	}
+	return rows
+}
+
+// modeNames are the modes as they are typed.
+func modeNames() []string {
 	var names []string
 	for i, mode := range runbook.Modes {
 		names = append(names, fmt.Sprintf("%d %s", i+1, mode))
 	}
-	return d.paintedWrap(ink{}, "  type numbers or names: "+strings.Join(names, ", "), width, 4)
+	return names
+}
+
+// signRow is what the signals say of one mode.
+func (d *drawing) signRow(sign steps.ModeSign, width int) string {
+	name := string(sign.Mode)
+	if i := slices.Index(runbook.Modes, sign.Mode); i >= 0 {
+		name = modeNames()[i]
+	}
+	return d.signInk(sign).paint(d.fit(fmt.Sprintf("  %-8s %s: %s", sign.Verdict, name, sign.Reason), width))
+}
+
+func (d *drawing) signInk(sign steps.ModeSign) ink {
+	switch sign.Verdict {
+	case "likely":
+		return d.ink.strong
+	case "unlikely":
+		return d.ink.quiet
+	}
+	return d.ink.doubt
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ var moments = []struct {
 	view viewKind
 }{
 	{"protecting", 45, viewBoard},
+	{"breached", 77, viewBoard},
 	{"asked-and-held", 83, viewBoard},
 	{"approval", 122, viewBoard},
 	{"ladder-waits", 301, viewBoard},
@@ -48,6 +50,27 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestScreenOfADiagnosis is the question after the modes with what the signals say, and where they cannot say anything.
+func TestScreenOfADiagnosis(t *testing.T) {
+	asked := upTo(walked(t), 83)
+	for name, body := range map[string]string{
+		"diagnosed": `{"by":"rewarm","text":"the signals speak for cell-loss","diagnosis":{"at":"2026-11-29T10:07:30Z","signs":[` +
+			`{"mode":"cell-loss","verdict":"likely","reason":"a cell was built up from empty in the last ten minutes"},` +
+			`{"mode":"origin-fault","verdict":"possible","reason":"it is still slow; not measured: it became slow while it was asked for less than the limit"},` +
+			`{"mode":"synchronized-expiry","verdict":"unlikely","reason":"it is not so that the hottest key was missing everywhere at once"},` +
+			`{"mode":"hot-shard","verdict":"unknown","reason":"not measured: one node's CPU is full"}]}}`,
+		"undiagnosed": `{"by":"rewarm","text":"the signals cannot say which mode it is: connection refused","diagnosis":{"at":"0001-01-01T00:00:00Z"}}`,
+	} {
+		noted := asked[len(asked)-1].Record
+		noted.Kind, noted.Body = "noted", []byte(body)
+		events := append(slices.Clone(asked), Event{Record: noted, Lines: []Line{{Where: "here/step", Text: "noted"}}})
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+			name := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
+			compare(t, name, plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
+		}
+	}
+}
+
 // TestScreenWithoutUnicode is the board for a terminal that shows ASCII alone.
 func TestScreenWithoutUnicode(t *testing.T) {
 	m := screenOf(t, upTo(walked(t), 301), 80, 24, Options{ASCII: true})
@@ -56,6 +79,27 @@ func TestScreenWithoutUnicode(t *testing.T) {
 	if i := strings.IndexFunc(got, func(r rune) bool { return r > 0x7e }); i >= 0 {
 		t.Errorf("%q is not ASCII", got[i:i+4])
 	}
+}
+
+// TestScreenOfAHold is a walk that a person holds, at an approval.
+func TestScreenOfAHold(t *testing.T) {
+	asked := upTo(walked(t), 122)
+	held := asked[len(asked)-1].Record
+	held.Kind, held.Body = "held", []byte(`{"cause":"person","by":"ana","sentence":"held by ana: search deploys until 10:15","can":"release, or abort"}`)
+	events := append(slices.Clone(asked), Event{Record: held, Lines: []Line{{Where: "rank-warmth", Text: "HOLD by ana: search deploys until 10:15"}}})
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		compare(t, fmt.Sprintf("held-%dx%d", size[0], size[1]), plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
+	}
+}
+
+// TestScreenOfAWatch is the end of a run as a watch shows it, and an earlier moment of it.
+func TestScreenOfAWatch(t *testing.T) {
+	events := walked(t)
+	m := screenOf(t, events, 80, 24, Options{Watching: true})
+	m.kept, m.at = events, len(events)
+	compare(t, "watched-80x24", plain(m.frame()))
+	m.standAt(301)
+	compare(t, "watched-before-80x24", plain(m.frame()))
 }
 
 func compare(t *testing.T, name, got string) {

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ func walked(t testing.TB) []Event {
 		t.Fatal(err)
 	}
 	var events []Event
+	said := saidOf(t)
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -36,16 +39,35 @@ func walked(t testing.TB) []Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event := Event{Record: record}
-		if record.Kind != "observed" {
-			event.Lines = []Line{{Where: "here/step", Text: record.Kind}}
-		}
-		events = append(events, event)
+		events = append(events, Event{Record: record, Lines: said[record.Seq]})
 	}
 	if lines.Err() != nil {
 		t.Fatal(lines.Err())
 	}
 	return events
+}
+
+// saidOf is what a console is told of each record of that log; a test of package cli keeps it so.
+func saidOf(t testing.TB) map[uint64][]Line {
+	t.Helper()
+	text, err := os.ReadFile("testdata/walk.lines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[uint64][]Line{}
+	for row := range strings.Lines(string(text)) {
+		number, list, _ := strings.Cut(row, " ")
+		seq, err := strconv.ParseUint(number, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []Line
+		if err := json.Unmarshal([]byte(list), &lines); err != nil {
+			t.Fatal(err)
+		}
+		said[seq] = lines
+	}
+	return said
 }
 
 // upTo are the events with numbers up to seq.

@@ -1,6 +1,11 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
 
 // section is a part of the screen: rows that are drawn already. The first least of them are what it
 // must show to be of use.
@@ -11,6 +16,7 @@ type section struct {
 	wanted  int  // rows that come before the rest of others; 0 for none
 	counted bool // the last row says how many more there are
 	last    bool // when there is no room for all, the last rows are shown instead of the first
+	flows   bool // the rows are one text: where it does not end there is a mark
 }
 
 // height is how many rows of the screen a section takes with so many rows of its own.
@@ -71,8 +77,11 @@ func (d *drawing) stack(sections []section, places []int, width, height int) []s
 			lines = append(lines, d.heading(s.title, width))
 		}
 		rows := s.rows[:given[i]]
-		if s.last {
-			rows = s.rows[len(s.rows)-given[i]:]
+		switch hidden := len(s.rows) - given[i]; {
+		case s.last:
+			rows = lastOf(s.rows, given[i])
+		case s.flows && hidden > 0:
+			rows = append(rows[:given[i]-1:given[i]-1], d.goesOn(rows[given[i]-1], width))
 		}
 		if hidden := len(s.rows) - given[i]; s.counted && hidden > 0 {
 			rows = append(rows[:given[i]-1:given[i]-1], d.ink.quiet.paint(d.fit(fmt.Sprintf("and %d more, ^O has all", hidden+1), width)))
@@ -83,6 +92,22 @@ func (d *drawing) stack(sections []section, places []int, width, height int) []s
 		lines = append(lines, "")
 	}
 	return lines[:height]
+}
+
+// lastOf gives the last rows, from the beginning of an event on: what an event begins with says more than what it
+// ends with. Rows that are set in go on with the one before.
+func lastOf(rows []string, given int) []string {
+	first := len(rows) - given
+	for first > 0 && strings.HasPrefix(rows[first], " ") {
+		first--
+	}
+	return rows[first : first+given]
+}
+
+// goesOn marks a painted row behind which something is left out.
+func (d *drawing) goesOn(row string, width int) string {
+	mark := " " + d.signs.more + d.signs.more
+	return ansi.Truncate(row, width-cells(mark), "") + mark
 }
 
 // beside puts two columns next to each other with a rule between them.

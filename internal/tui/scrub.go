@@ -27,7 +27,7 @@ func (m *model) standAt(to int) {
 // watchLine says at which moment the screen stands.
 func (m *model) watchLine() string {
 	if !m.past {
-		return "watching, q leaves"
+		return "watching, q leaves, Left goes back"
 	}
-	return fmt.Sprintf("event %d of %d, q leaves", m.at, len(m.kept))
+	return fmt.Sprintf("event %d of %d, Left, Right, q leaves", m.at, len(m.kept))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
@@ -105,7 +106,13 @@ func (m *model) helpRows(d *drawing) []string {
 	} {
 		rows = append(rows, wrapped("  "+text, m.width, 4)...)
 	}
-	rows = append(rows, "", d.ink.strong.paint("words, each with Enter"))
+	rows = append(rows, "", d.ink.strong.paint("modes, where a question asks after them"))
+	rows = append(rows, wrapped("  "+strings.Join(modeNames(), ", "), m.width, 2)...)
+	title := "words, each with Enter"
+	if m.options.Watching {
+		title = "commands, at any terminal that reaches redis"
+	}
+	rows = append(rows, "", d.ink.strong.paint(title))
 	for _, text := range m.options.Words {
 		rows = append(rows, wrapped(clean("  "+text), m.width, 6)...)
 	}
