@@ -14,9 +14,12 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/internal/notify"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // told are receivers in memory, by host: one takes messages, one hangs, one refuses them.
@@ -119,6 +122,31 @@ func TestWalkTellsOthers(t *testing.T) {
 	}
 	if strings.Contains(said, "s3cr3t") {
 		t.Errorf("a secret is said:\n%s", said)
+	}
+}
+
+// TestLeavingAtOnceWaitsForNoReceiver: an end gives receivers their moment, who asks twice to stop does not wait for it.
+func TestLeavingAtOnceWaitsForNoReceiver(t *testing.T) {
+	hanging, err := notify.Parse("f", []byte("receivers: [{name: chat, kind: slack, url: 'https://hangs.example/x'}]"), notify.Secrets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hurried, want := range map[bool]time.Duration{false: notifyLast, true: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			where := madeUp(nil)
+			where.clock, where.outside = wallClock{}, &told{}
+			w := &walk{p: newProgram(strings.NewReader(""), io.Discard, io.Discard, where), doc: &runbook.Document{}, mail: &mailbox{},
+				folder: runFolder{dir: t.TempDir()}, receivers: hanging, hurried: hurried}
+			w.notifies("RUN")
+			w.watchers[0].shown(audit.Record{Seq: 1, Kind: steps.KindStage}, &steps.StageBody{Stage: "observe"})
+			began := time.Now()
+			if err := w.close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("hurried %t: the end took %s", hurried, took)
+			}
+		})
 	}
 }
 

@@ -113,7 +113,7 @@ func (c *Courier) Run(ctx context.Context) {
 			continue
 		}
 		if ctx.Err() != nil {
-			c.failed(refused, 0)
+			c.cutShort()
 			return
 		}
 		if tries++; refused.final {
@@ -202,6 +202,15 @@ func (c *Courier) failed(why *refusal, tries int) {
 	c.mu.Unlock()
 	if first {
 		c.tell("does not take messages: " + why.sentence)
+	}
+}
+
+// cutShort notes that there was no time for an answer, where nothing is known that is worse.
+func (c *Courier) cutShort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stats.Last == "" {
+		c.stats.Last = "the time was over before it answered"
 	}
 }
 

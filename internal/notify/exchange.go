@@ -101,9 +101,6 @@ func transportSentence(ctx context.Context, r Receiver, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "it does not answer within " + exchangeLimit.String()
 	}
-	if ctx.Err() != nil {
-		return "the time was over before it answered"
-	}
 	return "it cannot be reached: " + r.withoutSecrets(err.Error())
 }
 
