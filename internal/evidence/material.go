@@ -26,7 +26,10 @@ const capturesDir = "captures"
 // Read takes the material of a run from its files. The head and the captures lie beside the first segment. The
 // head is read first: a log that is ahead of it is normal.
 func Read(run string, segments []string, key []byte) (Material, error) {
-	m := Material{Run: run, Key: key, Captures: map[string][]byte{}}
+	m := Material{Run: run, Captures: map[string][]byte{}}
+	if key != nil {
+		m.Key = []byte(keyText(key))
+	}
 	dir := filepath.Dir(segments[0])
 	head, err := os.ReadFile(filepath.Join(dir, "head"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -42,6 +45,9 @@ func Read(run string, segments []string, key []byte) (Material, error) {
 	}
 	return m, m.readCaptures(filepath.Join(dir, capturesDir))
 }
+
+// keyText is the one way in which a bundle has a public key: a line.
+func keyText(key []byte) string { return strings.TrimSpace(string(key)) + "\n" }
 
 func (m *Material) readCaptures(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -2,8 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"fmt"
-	"html"
 	"math"
 	"regexp"
 	"slices"
@@ -11,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -252,89 +249,4 @@ func (p *plot) span() bool {
 		}
 	}
 	return points > 1 && p.to.After(p.from)
-}
-
-// The room of a plot, in the units of its picture.
-const (
-	plotWidth, plotHeight     = 640.0, 150.0
-	plotLeft, plotTop, plotIn = 64.0, 8.0, 112.0
-	plotInner                 = plotWidth - plotLeft - 8
-)
-
-// bounds are the lowest and the highest value of a plot; zero is always between them.
-func (p plot) bounds() (low, top float64) {
-	for _, l := range p.lines {
-		for _, d := range l.dots {
-			low, top = min(low, d.value), max(top, d.value)
-		}
-	}
-	for _, h := range p.hands {
-		low, top = min(low, h.value), max(top, h.value)
-	}
-	if top == low {
-		top = low + 1
-	}
-	return low, top
-}
-
-// SVG draws the plot. Colours come from the page, so that it can be read in light, in dark and in print.
-func (p plot) SVG() string {
-	low, top := p.bounds()
-	x := func(at time.Time) float64 {
-		return plotLeft + plotInner*min(1, max(0, float64(at.Sub(p.from))/float64(p.to.Sub(p.from))))
-	}
-	y := func(v float64) float64 { return plotTop + plotIn*(1-(v-low)/(top-low)) }
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s over time, %s to %s UTC">`,
-		plotWidth, plotHeight, html.EscapeString(p.Probe), p.from.UTC().Format("15:04:05"), p.to.UTC().Format("15:04:05"))
-	fmt.Fprintf(&b, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`, plotLeft, plotTop, plotInner, plotIn)
-	for _, flip := range p.flips {
-		if !flip.At.Before(p.from) && !flip.At.After(p.to) {
-			fmt.Fprintf(&b, `<path class="flip" d="M%.1f %.0fv%.0f"><title>%s %s</title></path>`, x(flip.At), plotTop, plotIn,
-				clock(flip.At), html.EscapeString(visible(flipText(flip))))
-		}
-	}
-	for _, r := range p.references {
-		if r.Value <= top {
-			fmt.Fprintf(&b, `<path class="reference" d="M%.0f %.1fh%.0f"/><text class="reference" x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
-				plotLeft, y(r.Value), plotInner, plotLeft+plotInner-4, max(y(r.Value)-3, plotTop+9), html.EscapeString(r.Name))
-		}
-	}
-	for i, l := range p.lines {
-		class := fmt.Sprintf("l%d", i)
-		if first := len(p.lines) - p.observed; i >= first {
-			class = fmt.Sprintf("l%d observed", i-first)
-		}
-		fmt.Fprintf(&b, `<polyline class="line %s" points="`, class)
-		for _, d := range l.dots {
-			fmt.Fprintf(&b, "%.1f,%.1f ", x(d.at), y(d.value))
-		}
-		b.WriteString(`"/>`)
-	}
-	for _, h := range p.hands {
-		fmt.Fprintf(&b, `<circle class="hand" cx="%.1f" cy="%.1f" r="3"><title>read by hand by %s</title></circle>`,
-			x(h.at), y(h.value), html.EscapeString(visible(h.by)))
-	}
-	for _, v := range []float64{low, (low + top) / 2, top} {
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, y(v)+4, html.EscapeString(axis(v, p.Unit)))
-	}
-	for part := range 5 {
-		at := p.from.Add(time.Duration(part) * p.to.Sub(p.from) / 4)
-		anchor := "middle"
-		if part == 4 {
-			anchor = "end" // there is no room behind it
-		}
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="%s">%s</text>`, x(at), plotTop+plotIn+16, anchor, at.UTC().Format("15:04:05"))
-	}
-	b.WriteString("</svg>")
-	return b.String()
-}
-
-// axis is a value at an axis, short.
-func axis(v float64, unit string) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
-	if unit == "s" || unit == "ratio" || unit == "percent" {
-		return runbook.FormatQuantity(rounded, unit)
-	}
-	return runbook.FormatQuantity(rounded, "")
 }
