@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,13 +145,16 @@ func replayText(r evidence.Replay, width int) string {
 	same := 0
 	var rows []string
 	for _, g := range r.Gates {
-		if g.Change == evidence.ChangeNone || g.Change == evidence.ChangeNeither {
+		switch g.Change {
+		case evidence.ChangeNone, evidence.ChangeNeither:
 			same++
-			continue
+		case evidence.ChangeUnanswered:
+		default:
+			rows = append(rows, "  "+oneLine(gateNamed(g))+"  "+oneLine(replayedText(g)))
+			rows = append(rows, reasonsOf(g)...)
 		}
-		rows = append(rows, "  "+oneLine(gateNamed(g))+"  "+oneLine(replayedText(g)))
-		rows = append(rows, reasonsOf(g)...)
 	}
+	rows = append(rows, unansweredRows(r.Gates)...)
 	fmt.Fprintf(&b, "run %s judged again by %s (sha256 %s): %d of %s the same\n", oneLine(r.Run), oneLine(r.Runbook), r.SHA256[:12], same, countOf(len(r.Gates), "gate"))
 	b.WriteString(wrapRows(rows, width))
 	b.WriteString("what this cannot know:\n")
@@ -160,6 +164,28 @@ func replayText(r evidence.Replay, width int) string {
 	}
 	b.WriteString(wrapRows(limits, width))
 	return b.String()
+}
+
+// unansweredRows tell each reason once, with the gates that cannot be answered for it.
+func unansweredRows(gates []evidence.ReplayedGate) []string {
+	var reasons []string
+	named := map[string][]string{}
+	for _, g := range gates {
+		if g.Change != evidence.ChangeUnanswered {
+			continue
+		}
+		if named[g.Why] == nil {
+			reasons = append(reasons, g.Why)
+		}
+		if !slices.Contains(named[g.Why], g.Gate) {
+			named[g.Why] = append(named[g.Why], g.Gate)
+		}
+	}
+	var rows []string
+	for _, why := range reasons {
+		rows = append(rows, "  not answerable, "+oneLine(why)+":  "+oneLine(strings.Join(named[why], ", ")))
+	}
+	return rows
 }
 
 // reasonsOf are the rows that say what stood against a gate when the run's own had passed.
@@ -191,8 +217,6 @@ func gateNamed(g evidence.ReplayedGate) string {
 func replayedText(g evidence.ReplayedGate) string {
 	text := ""
 	switch g.Change {
-	case evidence.ChangeUnanswered:
-		return "not answerable: " + g.Why
 	case evidence.ChangeVerdict:
 		return fmt.Sprintf("%s at %s, would be %s", g.Recorded.Verdict, momentNamed(g.Recorded), g.Would.Verdict)
 	case evidence.ChangeNever:

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -332,6 +333,36 @@ func TestRealRecovery(t *testing.T) {
 	}
 	w.verifies()
 	w.explained(longBook)
+	w.evidenceOf(false)
+	w.redis.kill()
+	w.prometheus.kill()
+	w.evidenceOf(true)
+}
+
+// evidenceOf exports the run, and first forgets what was captured when its servers are gone: the evidence says so then,
+// and verifies all the same.
+func (w *world) evidenceOf(gone bool) {
+	w.t.Helper()
+	state, bundle := filepath.Join(w.dir, "state"), filepath.Join(w.dir, "evidence.zip")
+	captures, err := filepath.Glob(filepath.Join(state, "runs", "*", "captures"))
+	if err != nil || len(captures) != 1 {
+		w.t.Fatalf("captures: %q, %v", captures, err)
+	}
+	if gone {
+		if err := os.RemoveAll(captures[0]); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"export", "last", "--out", bundle}, {"verify", bundle}, {"replay", bundle, "--runbook", longBook}} {
+		out, err := exec.Command("rewarm", append([]string{"evidence", "--state-dir", state}, args...)...).CombinedOutput()
+		if err != nil || args[0] == "replay" && regexp.MustCompile(`would be|not answerable`).Match(out) {
+			w.t.Errorf("evidence %q: %v\n%s", args, err, out)
+		}
+	}
+	kept, err := os.ReadFile(filepath.Join(captures[0], "ranges.json"))
+	if missing := bytes.Contains(kept, []byte("cannot be reached")); err != nil || missing != gone {
+		w.t.Errorf("the servers are gone: %v; the ranges say so: %v, %v", gone, missing, err)
+	}
 }
 
 // scraped demands that Prometheus has seen a walk of itself, as far as its recovery.
