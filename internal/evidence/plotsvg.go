@@ -1,8 +1,10 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ const (
 	plotWidth, plotHeight     = 640.0, 150.0
 	plotLeft, plotTop, plotIn = 64.0, 8.0, 112.0
 	plotInner                 = plotWidth - plotLeft - 8
+	plotLabel                 = 11.0 // the height of a line of text
 )
 
 // bounds are the lowest and the highest value of a plot; zero is always between them.
@@ -30,8 +33,17 @@ func (p plot) bounds() (low, top float64) {
 	if top == low {
 		top = low + 1
 	}
+	measured := top
+	for _, r := range p.references {
+		if r.Value <= nearReference*measured {
+			top = max(top, r.Value)
+		}
+	}
 	return low, top
 }
+
+// nearReference is up to how many times what was measured a figure of the runbook is still drawn.
+const nearReference = 1.5
 
 // SVG draws the plot. Colours come from the page, so that it can be read in light, in dark and in print.
 func (p plot) SVG() string {
@@ -72,12 +84,22 @@ func (d *drawing) flips() {
 	}
 }
 
+// references are drawn from the highest down; those that are close together share a label.
 func (d *drawing) references() {
-	for _, r := range d.plot.references {
-		if r.Value <= d.top {
-			fmt.Fprintf(d, `<path class="reference" d="M%.0f %.1fh%.0f"/><text class="reference" x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
-				plotLeft, d.y(r.Value), plotInner, plotLeft+plotInner-4, max(d.y(r.Value)-3, plotTop+9), html.EscapeString(r.Name))
+	list := slices.SortedStableFunc(slices.Values(d.plot.references), func(a, b Reference) int { return cmp.Compare(b.Value, a.Value) })
+	var names []string
+	for i, r := range list {
+		if r.Value > d.top {
+			continue
 		}
+		fmt.Fprintf(d, `<path class="reference" d="M%.0f %.1fh%.0f"/>`, plotLeft, d.y(r.Value), plotInner)
+		names = append(names, r.Name)
+		if i+1 < len(list) && d.y(list[i+1].Value)-d.y(r.Value) < plotLabel {
+			continue
+		}
+		fmt.Fprintf(d, `<text class="reference" x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
+			plotLeft+plotInner-4, max(d.y(r.Value)-3, plotTop+9), html.EscapeString(strings.Join(names, ", ")))
+		names = nil
 	}
 }
 
