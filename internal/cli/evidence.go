@@ -252,13 +252,18 @@ func (p *program) evidenceVerify(file, head string, keys []string) error {
 		check.Keys = append(check.Keys, key)
 	}
 	v, err := evidence.Verify(bundle, size, check)
-	switch {
-	case evidence.IsBroken(err):
-		return fail(exitUnverified, err, "keep the file as it is, and ask for another export or for the run's folder")
-	case err != nil:
-		return err
+	if err != nil {
+		return brokenEvidence(err)
 	}
 	return p.showEvidence(v)
+}
+
+// brokenEvidence gives what is wrong with a file of evidence its exit code and its way out.
+func brokenEvidence(err error) error {
+	if !evidence.IsBroken(err) {
+		return err
+	}
+	return fail(exitUnverified, err, "keep the file as it is, and ask for another export or for the run's folder")
 }
 
 func openBundle(name string) (*os.File, int64, error) {

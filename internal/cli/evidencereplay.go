@@ -79,12 +79,9 @@ func (p *program) unbundled(name string) (runs []evidence.Material, forget func(
 	if err == nil {
 		runs, err = evidence.Unbundle(file, size)
 	}
-	if evidence.IsBroken(err) {
-		err = fail(exitUnverified, err, "keep the file as it is, and ask for another export or for the run's folder")
-	}
 	if err != nil {
 		_ = file.Close()
-		return nil, nil, err
+		return nil, nil, brokenEvidence(err)
 	}
 	return runs, func() { _ = file.Close() }, nil
 }
