@@ -129,6 +129,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	f.Add(built(f, smallRun(f, true)))
+	f.Add(incidentOf(f, nil, smallRun(f, true), otherRun(f, nil)))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, bundle []byte) {
 		_, _ = verified(bundle, Check{Version: "v1"})

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -274,4 +275,30 @@ func TestEndsAreToldApart(t *testing.T) {
 			t.Errorf("%s: not %q in\n%s", c.what, c.want, said)
 		}
 	}
+}
+
+// FuzzForged puts any content in the place of one file of an unsigned bundle, with every hash right: it is found, or the
+// file is named as a claim.
+func FuzzForged(f *testing.F) {
+	m, _ := signedRun(f, smallID, smallRecords(f, true))
+	for _, name := range captureNames {
+		m.Captures[name] = []byte(`{"missing":"gone"}`)
+	}
+	all := texts(f, built(f, m))
+	names := slices.Sorted(maps.Keys(all))
+	for i, name := range names {
+		f.Add(uint8(i), all[name])
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		name := names[int(which)%len(names)]
+		forged := maps.Clone(all)
+		forged[name] = text
+		if name != manifestFile {
+			forged[manifestFile] = resealed(t, forged, m.Run, "v1")
+		}
+		v, err := verified(packedOf(t, forged), Check{Version: "v1"})
+		if err == nil && !bytes.Equal(text, all[name]) && !slices.Contains(v.Claims, name) {
+			t.Errorf("%s was forged, and not found", name)
+		}
+	})
 }
