@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +17,8 @@ import (
 )
 
 func (p *program) gamedayCommand() *cobra.Command {
-	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(), p.gamedayListCommand())
+	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(), p.gamedaySweepCommand(),
+		p.gamedayListCommand())
 }
 
 // gamedaysDir is where game days stand among the templates.
@@ -35,47 +37,63 @@ func bundledDays() []string {
 	return names
 }
 
-// openDay reads a game day: a file or, where there is none, the bundled one of that name.
-func (p *program) openDay(name string) (*gameday.Day, error) {
-	source, err := readFile(name)
-	file := name
-	if err != nil && !strings.ContainsAny(name, `/\`) {
-		file = path.Join("templates", gamedaysDir, name+".yaml")
-		source, err = templates.Files.ReadFile(path.Join(gamedaysDir, name+".yaml"))
+// readDay reads a game day: a file or, where there is none, the bundled one of that name.
+func readDay(name string) (file string, source []byte, err error) {
+	source, err = readFile(name)
+	if err == nil || strings.ContainsAny(name, `/\`) {
+		return name, source, err
 	}
-	if err != nil {
-		return nil, usage(fmt.Errorf("there is no game day %s", name), "give a file, or one of "+strings.Join(bundledDays(), ", "))
+	file = path.Join(gamedaysDir, name+".yaml")
+	if source, err = templates.Files.ReadFile(file); err != nil {
+		err = usage(fmt.Errorf("there is no game day %s", name), "give a file, or one of "+strings.Join(bundledDays(), ", "))
 	}
-	return p.parseDay(file, source)
+	return path.Join("templates", file), source, err
 }
 
-func (p *program) parseDay(file string, source []byte) (*gameday.Day, error) {
-	day, err := gameday.Parse(file, source, dayLibrary{p})
+// openDay reads a game day with the parameters of --set, and with another runbook in the
+// place of its own unless that is "".
+func (p *program) openDay(name, book string) (*gameday.Day, error) {
+	file, source, err := readDay(name)
 	if err != nil {
 		return nil, err
 	}
+	return p.parseDay(file, source, book)
+}
+
+func (p *program) parseDay(file string, source []byte, book string) (*gameday.Day, error) {
+	set, err := p.settings.parameters()
+	if err != nil {
+		return nil, err
+	}
+	return parseDayWith(file, source, dayLibrary{set: set, book: book})
+}
+
+func parseDayWith(file string, source []byte, library dayLibrary) (*gameday.Day, error) {
+	day, err := gameday.Parse(file, source, library)
+	if err != nil {
+		return nil, err
+	}
+	day.GameDay.Runbook = cmp.Or(library.book, day.GameDay.Runbook)
 	return day, rehearsable(day.Book)
 }
 
-// dayLibrary finds the scenarios and runbooks that game days name. What --set gives comes
-// before what a day sets.
-type dayLibrary struct{ p *program }
+// dayLibrary finds the scenarios and runbooks that game days name.
+type dayLibrary struct {
+	set  map[string]string // comes before what a day sets
+	book string            // that is walked in the place of the day's own; "" for that
+}
 
 // Scenario finds a bundled scenario, or a file.
 func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) { return openScenario(name) }
 
 // Runbook finds a bundled runbook, or a file.
 func (l dayLibrary) Runbook(name string, set map[string]string) (*runbook.Document, error) {
-	file, source, err := readBook(name)
-	if err != nil {
-		return nil, err
-	}
-	parameters, err := l.p.settings.parameters()
+	file, source, err := readBook(cmp.Or(l.book, name))
 	if err != nil {
 		return nil, err
 	}
 	all := maps.Clone(set)
-	maps.Copy(all, parameters)
+	maps.Copy(all, l.set)
 	doc, problems := runbook.Parse(file, source, all)
 	return doc, problems.Err()
 }
@@ -101,7 +119,7 @@ type listedDay struct {
 func (p *program) gamedayList() error {
 	var rows []string
 	for _, name := range bundledDays() {
-		day, err := p.openDay(name)
+		day, err := p.openDay(name, "")
 		if err != nil {
 			return err
 		}

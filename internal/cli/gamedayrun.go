@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +26,8 @@ type askedDays struct {
 	seed     uint64
 	seeded   bool // the seed was given
 	mistakes []string
-	mistaken bool // mistakes were given
+	mistaken bool   // mistakes were given
+	book     string // that is walked in the place of the day's own; "" for that
 	junit    string
 	evidence string
 }
@@ -59,6 +62,7 @@ Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 	flags.BoolVar(&asked.all, "all", false, "play every bundled game day")
 	flags.Uint64Var(&asked.seed, "seed", 0, "`NUMBER` that makes two plays alike; the day's own unless given")
 	flags.StringArrayVar(&asked.mistakes, "mistake", nil, "`NAME` of a mistake of the day that the operator makes; may be repeated; none, or all for a play with each")
+	flags.StringVar(&asked.book, "runbook", "", "`BOOK` that is walked, instead of the day's own")
 	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
 	flags.StringVar(&asked.evidence, "evidence", "", "`DIR` to write a bundle of evidence of every run into")
 	return cmd
@@ -82,8 +86,13 @@ func (p *program) options(day *gameday.Day, asked askedDays) gameday.Options {
 
 // plays are the ways in which a day is to be played: once, or once for each mistake.
 func (p *program) plays(name string, day *gameday.Day, asked askedDays) ([]play, error) {
+	set, err := p.settings.parameters()
+	if err != nil {
+		return nil, err
+	}
+	flags := bookFlag(asked.book) + setFlags(set)
 	if !asked.mistaken {
-		return []play{{day, name, p.options(day, asked)}}, nil
+		return []play{{day, name, p.options(day, asked), flags}}, nil
 	}
 	var made [][]string
 	one := []string{}
@@ -104,7 +113,7 @@ func (p *program) plays(name string, day *gameday.Day, asked askedDays) ([]play,
 	for _, mistakes := range append([][]string{one}, made...) {
 		o := p.options(day, asked)
 		o.Mistakes = mistakes
-		list = append(list, play{day, name, o})
+		list = append(list, play{day, name, o, flags})
 	}
 	return list, nil
 }
@@ -114,6 +123,7 @@ type play struct {
 	day     *gameday.Day
 	name    string // by which the day was asked for
 	options gameday.Options
+	flags   string // that choose its runbook and parameters
 }
 
 // approvesDay is who answers on every day, "" for what each says.
@@ -138,7 +148,7 @@ type played struct {
 func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 	var plays []play
 	for _, name := range asked.names {
-		day, err := p.openDay(name)
+		day, err := p.openDay(name, asked.book)
 		if err != nil {
 			return err
 		}
@@ -212,11 +222,11 @@ func (p *program) playDay(ctx context.Context, one play, evidence string) played
 		o.Journal, o.Ended = keeper.journal, keeper.ended
 	}
 	result, err := one.day.Play(ctx, o)
-	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, o)}
+	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, o, one.flags)}
 }
 
 // playedAgain is the command that plays a day in the same way again.
-func (p *program) playedAgain(name string, o gameday.Options) string {
+func (p *program) playedAgain(name string, o gameday.Options, flags string) string {
 	text := "rewarm gameday run " + shellWord(name) + " --seed " + strconv.FormatUint(o.Seed, 10)
 	for _, mistake := range o.Mistakes {
 		text += " --mistake " + shellWord(mistake)
@@ -227,8 +237,22 @@ func (p *program) playedAgain(name string, o gameday.Options) string {
 	if p.settings.given["approve"] {
 		text += " --approve " + p.settings.approve
 	}
-	for _, set := range p.settings.set {
-		text += " --set " + shellWord(set)
+	return text + flags
+}
+
+// bookFlag spells another runbook as a flag.
+func bookFlag(book string) string {
+	if book == "" {
+		return ""
+	}
+	return " --runbook " + shellWord(book)
+}
+
+// setFlags spells parameters as flags.
+func setFlags(set map[string]string) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		text += " --set " + shellWord(name+"="+set[name])
 	}
 	return text
 }

@@ -107,7 +107,7 @@ func (l *linter) source(file string, source []byte) ([]lintFinding, error) {
 	case runbook.DiagnosisKind:
 		return nil, checkRules(l.book, runbook.RuleFile{Name: file, Source: source})
 	case runbook.GameDayKind:
-		_, err := l.p.parseDay(file, source)
+		_, err := l.p.parseDay(file, source, "")
 		return nil, err
 	case lab.ScenarioKind:
 		_, err := lab.ParseScenario(file, source)
