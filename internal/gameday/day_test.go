@@ -28,7 +28,7 @@ timeline:
   - {at: 10s, event: edit, control: origin.bypass, to: perhaps}
   - {at: 10s, event: order, order: skip, step: enforce-admision}
 expect:
-  - {name: a, always: [{probe: admitted, at_most: 3200}]}
+  - {name: a, always: [{probe: admission-of-nobody, at_most: 3200}]}
   - {name: a, never: [{control: origin.bypass, equals: maybe}]}
   - {name: b, always: [{score: recoverd, at_most: 3m}]}
   - {name: c, finally: [{records: helds, equals: 0}]}
@@ -47,7 +47,7 @@ expect:
 		`day.yaml:12:22: there is no event "redis-awy" (did you mean "redis-away"?)`, "day.yaml:13:5: the event is after the end of the day",
 		"day.yaml:14:5: the event needs one of at and when", "day.yaml:15:37: control origin.admision is not declared",
 		`day.yaml:16:56: control origin.bypass: a switch is on or off, not "perhaps"`, `day.yaml:17:48: the runbook has no step "enforce-admision"`,
-		"day.yaml:19:32: probe admitted is not declared", `day.yaml:20:56: control origin.bypass: a switch is on or off, not "maybe"`,
+		"day.yaml:19:32: probe admission-of-nobody is not declared", `day.yaml:20:56: control origin.bypass: a switch is on or off, not "maybe"`,
 		`day.yaml:21:32: there is no score "recoverd"`, `day.yaml:22:35: there is no kind of record "helds" (did you mean "held"?)`,
 		`day.yaml:23:49: records of kind held have no field "because"`, "day.yaml:24:52: at_most: unit", "day.yaml:24:71: always takes no within",
 		"day.yaml:25:5: the expectation is of 2 kinds", "day.yaml:26:5: the expectation reaches beyond the end of the day",
