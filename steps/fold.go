@@ -160,6 +160,7 @@ func (s *State) resumed(b *Resumed) {
 	s.fence = max(s.fence, b.Fence)
 	s.walkers = append(s.walkers, b.User, b.RedisUser)
 	s.stopping = false
+	s.readings = map[probes.Ask]*HandReading{} // their time was told by the clock of another process
 	s.idle()
 	s.Begun.Through = ""
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return slices.Contains(endsWithProcess, h.Cause) })

@@ -132,7 +132,7 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	}
 	b := m.c.Begun
 	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
-		Approve: b.Approve, Found: append(slices.Clone(m.c.Found), state.found()...), RedisUser: b.RedisUser}
+		Approve: b.Approve, Found: append(slices.Clone(m.c.Found), state.found(m.c.Clock.Now())...), RedisUser: b.RedisUser}
 	if err := m.write(KindResumed, body, true); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func timeoutOf(call *runbook.Call) time.Duration {
 }
 
 // found says in plain words what a resume finds.
-func (s *State) found() []string {
+func (s *State) found(now time.Time) []string {
 	var list []string
 	for _, open := range s.open {
 		list = append(list, fmt.Sprintf("the outcome of %s is open: it is settled by its digest first", open.Target))
@@ -184,6 +184,9 @@ func (s *State) found() []string {
 			text += ": its check is asked"
 		}
 		list = append(list, fmt.Sprintf(text, c.Step))
+	}
+	for _, r := range s.Readings(now) {
+		list = append(list, fmt.Sprintf("the reading of %s by hand was given to a process that is gone: it counts when it is given again", r.Ask.Probe))
 	}
 	for i := range s.Doc.Controls {
 		if c := &s.Doc.Controls[i]; c.DeadMan != nil && s.raisedByUs(c) {

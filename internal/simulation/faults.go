@@ -219,7 +219,7 @@ func (w *world) heal() {
 }
 
 func (w *world) quiet() {
-	w.quietAt, w.patience = w.now, w.now
+	w.quietAt, w.patience, w.struck = w.now, w.now, len(w.plan.Faults)
 	w.service.surge, w.service.defect, w.service.lag, w.service.stuck, w.service.silent = 1, false, 0, false, false
 	w.prometheus.fault, w.redis.fault, w.redis.once, w.callFault = "", "", "", ""
 	w.disk.full, w.disk.failing, w.disk.emergency = false, false, true

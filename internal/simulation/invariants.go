@@ -149,6 +149,7 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 	switch b := body.(type) {
 	case *steps.Resumed:
 		c.ending = false
+		c.handed = map[probes.Ask][]*handed{}
 	case *steps.Intended:
 		c.intents[b.Digest] = int(r.Seq)
 		c.open[b.Digest] = b
