@@ -151,12 +151,32 @@ func TestReferenceTellsTheDefaults(t *testing.T) {
 
 // TestReferenceExample reads the example of the reference and lints it.
 func TestReferenceExample(t *testing.T) {
-	_, rest, found := strings.Cut(strings.Join(readReference(t), "\n"), "<!-- example -->\n```yaml\n")
-	example, _, closed := strings.Cut(rest, "```\n")
-	if !found || !closed {
-		t.Fatal("the reference has no example")
-	}
-	for _, f := range Lint(mustParse(t, example, nil)) {
+	for _, f := range Lint(mustParse(t, referenceBlock(t, "example"), nil)) {
 		t.Errorf("%d:%d %s: %s", f.Pos.Line, f.Pos.Column, f.Rule, f.Message)
 	}
+}
+
+// TestReferenceTwoPersons puts what the reference says of two persons into its example: every
+// release of it then takes two, and no brake any.
+func TestReferenceTwoPersons(t *testing.T) {
+	doc := mustParse(t, referenceBlock(t, "example")+referenceBlock(t, "two persons"), nil)
+	for _, f := range Lint(doc) {
+		t.Errorf("%d:%d %s: %s", f.Pos.Line, f.Pos.Column, f.Rule, f.Message)
+	}
+	for step := range doc.Steps() {
+		if step.Timing.Release != ApprovalTwo || step.Timing.Protect != ApprovalNone {
+			t.Errorf("%s: %+v", step.Name, step.Timing)
+		}
+	}
+}
+
+// referenceBlock gives the YAML that stands behind a marker.
+func referenceBlock(t *testing.T, marker string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(strings.Join(readReference(t), "\n"), "<!-- "+marker+" -->\n```yaml\n")
+	block, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatalf("the reference has no %s", marker)
+	}
+	return block
 }
