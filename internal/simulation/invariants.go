@@ -291,7 +291,9 @@ func (c *checker) intended(p *process, b *steps.Intended) {
 	case b.Target.Purpose == steps.PurposeUndo && c.undoing[b.Target.Step]:
 		return // a protection that does harm is lifted at once
 	case b.Target.Purpose == steps.PurposeUndo && c.ordered[b.Target.Step]:
-		c.undoes(p, step, b)
+		if readable || step.Stage.Protects() { // else a release is put back over what nobody can read
+			c.undoes(p, step, b)
+		}
 		return
 	case b.Target.Purpose != steps.PurposeFlip && b.Target.Purpose != steps.PurposeRestore || step == nil || step.Stage.Protects():
 		if readable {
