@@ -166,6 +166,7 @@ func (s *State) resumed(b *Resumed) {
 	s.holds = slices.DeleteFunc(s.holds, func(h *HoldState) bool { return slices.Contains(endsWithProcess, h.Cause) })
 	s.retries, s.away, s.refusing, s.refusal = map[Target]retry{}, retry{}, retry{}, nil
 	s.forgetPolls()
+	s.measured, s.early = false, nil
 }
 
 func (s *State) stepped(b *StepBody) {

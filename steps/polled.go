@@ -29,7 +29,9 @@ func (s *State) observed(b *Observed) {
 		s.partial.answers[b.Answers[i].Ask] = &b.Answers[i]
 		s.baseline(&b.Answers[i])
 	}
-	s.offset = time.Duration(b.OffsetMS) * time.Millisecond
+	if len(b.Answers) > 0 || b.Propagation != nil {
+		s.measure(time.Duration(b.OffsetMS) * time.Millisecond)
+	}
 	s.follow(b.At)
 	s.RedisDown, s.lost = b.Redis, b.Lost
 	if b.Redis == "" {

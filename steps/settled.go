@@ -93,7 +93,7 @@ func (s *State) flipped(b *Settled) {
 	flip := &FlipState{Target: b.Target, Plan: b.Plan, Digest: b.Digest, Version: b.Version,
 		At: s.LastAt, ServerAt: b.ServerAt, Settle: s.settleOf(b.Target), Nothing: b.Result == ResultNothing}
 	if flip.Nothing {
-		flip.Mark = b.ServerAt
+		s.mark(flip, b.ServerAt)
 	}
 	if !flip.Nothing {
 		s.own(flip)
@@ -272,9 +272,28 @@ func (s *State) lostFlip(control string, found time.Time) {
 		}
 		last, f.Mark = false, found
 		if !found.IsZero() {
-			f.Mark = s.assumedMark(f, found)
+			s.mark(f, s.assumedMark(f, found))
 		}
 	}
+}
+
+// mark sets a mark that follows from a time of our clock.
+func (s *State) mark(f *FlipState, at time.Time) {
+	f.Mark = at
+	if !s.measured {
+		s.early = append(s.early, f)
+	}
+}
+
+// measure takes in how far the clock of Prometheus is from ours. Marks that were set before
+// that was known, in this process with its clock, move with it.
+func (s *State) measure(offset time.Duration) {
+	for _, f := range s.early {
+		if !f.Mark.IsZero() { // it was taken back since
+			f.Mark = f.Mark.Add(offset - s.offset)
+		}
+	}
+	s.offset, s.measured, s.early = offset, true, nil
 }
 
 // sendBack sends the steps that had flipped this control back to their start, so that

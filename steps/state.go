@@ -62,6 +62,8 @@ type State struct {
 	partial   *poll   // a poll whose records are not complete yet
 	lastPoll  time.Time
 	offset    time.Duration
+	measured  bool               // the offset, by this process
+	early     []*FlipState       // marked before it was
 	shown     time.Time          // the latest moment that the clock of Prometheus has shown
 	setBack   time.Time          // that moment, while the clock is behind it
 	reports   bool               // the service has reported which version it obeys
