@@ -83,7 +83,11 @@ func (w *twin) step(r *rand.Rand) {
 	ctx := context.Background()
 	switch r.IntN(9) {
 	case 0:
-		w.take(ctx, actions.Holder{Run: run, Actor: "ana", Host: "ops-" + run[:4], Fence: lease.Fence})
+		h := actions.Holder{Run: run, Actor: "ana", Host: "ops-" + run[:4], Fence: lease.Fence, Since: lease.Since}
+		if r.IntN(4) == 0 {
+			h.Over, h.Why = pick(r, []string{testRun, rivalRun, "20261129T100000Z-third-0001"}), "it sleeps"
+		}
+		w.take(ctx, h)
 	case 1:
 		m, mOther := w.model.renew(lease, []string{c.Name}, w.now)
 		got, err := w.real.Renew(ctx, lease, []string{c.Name})
@@ -135,10 +139,19 @@ func (w *twin) take(ctx context.Context, h actions.Holder) {
 	m, mOther := w.model.take(h, w.now)
 	got, err := w.real.Take(ctx, h)
 	var other *actions.Commanded
-	w.same("take", []any{m.Fence, mOther != nil}, []any{got.Fence, errors.As(err, &other)})
+	errors.As(err, &other)
+	w.same("take", []any{m.Fence, whyOf(mOther)}, []any{got.Fence, whyOf(other)})
 	if mOther == nil {
 		w.leases[h.Run] = m
 	}
+}
+
+// whyOf says who commands instead, and why if it has taken over.
+func whyOf(c *actions.Commanded) string {
+	if c == nil {
+		return "nobody else"
+	}
+	return c.Run + " " + c.Why
 }
 
 // read compares what each control is read as.

@@ -11,7 +11,8 @@
 //   - a Redis with the five scripts of package actions, held against the real store by a
 //     conformance test, that can fall over and lose what it has acknowledged;
 //   - a log with a page cache and a disk that fills up, fails to sync and tears lines;
-//   - persons, calls, a rival run, and a second process of the same run elsewhere.
+//   - persons where the walk is and elsewhere, calls, a rival run, one that takes over, and
+//     a second process of the same run elsewhere.
 //
 // Boundaries are counted: every append, commit, poll, exchange with Redis and sleep is
 // one, before and after. A fault names the boundary at which it strikes, so the faults of
