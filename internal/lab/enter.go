@@ -17,6 +17,8 @@ func (m *model) enterOrigin() {
 		passing += admitted
 		e.edge[i] = m.apportion(admitted, n)
 	}
+	batched := m.batchAsks()
+	passing += batched
 	e.door = m.apportion(m.origin.room(), passing)
 	m.origin.knock(passing)
 
@@ -28,6 +30,7 @@ func (m *model) enterOrigin() {
 	}
 	e.others(startup, fills, &e.edge[pastClass])
 	e.others(background, work, &e.edge[workClass])
+	e.runBatch(batched)
 	m.startPrewarm(tokens)
 }
 
@@ -158,8 +161,7 @@ func (m *model) startPrewarm(tokens int) {
 		}
 	}
 	started += m.prewarmShadowed(n - started)
-	m.sources[warming] += started
-	m.origin.catalog.attempts += started
+	m.countPrewarm(started)
 	m.origin.knockMore(started)
 }
 

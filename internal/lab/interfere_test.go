@@ -67,3 +67,42 @@ func TestHappen(t *testing.T) {
 		t.Errorf("the case study has %d events", n)
 	}
 }
+
+// What a batch job asks for is bounded by nothing but its own rate, and every count adds up.
+func TestBatchPrewarm(t *testing.T) {
+	m := newCase(&catalog, 1, cellLost-time.Second)
+	s := m.fleet.untouchedSource()
+	for m.time() < cellLost+time.Second {
+		m.step(s)
+	}
+	before := m.sources[warming]
+	m.happen(&Event{Kind: BatchPrewarm, Keys: 50_000, Over: 5 * time.Second})
+	for m.time() < cellLost+8*time.Second {
+		m.step(s)
+	}
+	if asked := m.sources[warming] - before; asked != 50_000 {
+		t.Errorf("%d attempts", asked)
+	}
+	if err := m.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without the detector only the keys of the static list are held, and with it the others again.
+func TestLoseDetector(t *testing.T) {
+	b := newBench(t, Options{Seed: 1})
+	b.set("local.ttl", "1")
+	b.forward(5 * time.Second)
+	if n := b.world.model.localKeys(); n <= 1 {
+		t.Fatalf("%d keys are held", n)
+	}
+	b.Happen(Event{Kind: LoseDetector, Over: 10 * time.Second})
+	b.forward(8 * time.Second)
+	if n := b.world.model.localKeys(); n != 1 {
+		t.Errorf("%d keys are held without the detector", n)
+	}
+	b.forward(8 * time.Second)
+	if n := b.world.model.localKeys(); n <= 1 {
+		t.Errorf("%d keys are held when it is back", n)
+	}
+}

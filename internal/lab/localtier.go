@@ -4,7 +4,7 @@ package lab
 // promoted where clients count it at PromoteAt reads a second or more, before the
 // local lookup, so that promotion does not hide its own reason. It is demoted
 // below half of that for DemoteAfter windows in a row. The hottest key is on a
-// static list. Past the size cap only the hottest keys are held, and where every
+// static list; nothing is counted while the detector is down. Past the size cap only the hottest keys are held, and where every
 // answer must carry a current flag nothing is. While invalidations do not arrive
 // everything is flushed, for a copy could be overtaken unnoticed.
 
@@ -51,7 +51,9 @@ func (m *model) held(g *group) bool {
 // localShare is the part of n lookups that find a copy in their own process: one
 // lookup in each process and each life of a local copy does not.
 func (m *model) localShare(g *group, n int) float64 {
-	g.tier.reads += n
+	if m.second() >= m.blindUntil {
+		g.tier.reads += n
+	}
 	if !m.held(g) {
 		return 0
 	}

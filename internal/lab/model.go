@@ -43,10 +43,12 @@ type model struct {
 	expiring []*expiry
 	bulkRate int // keys a second of the bulk import under way
 
-	newcomers float64    // share of the processes that cannot read the format before
-	current   bool       // every answer must carry a current flag, so none may be stale
-	deafUntil int        // second until which single invalidations go astray
-	migration *migration // nil unless a deployment replaces a cell
+	newcomers  float64    // share of the processes that cannot read the format before
+	current    bool       // every answer must carry a current flag, so none may be stale
+	deafUntil  int        // second until which single invalidations go astray
+	blindUntil int        // second until which no read of a key is counted for the local tier
+	migration  *migration // nil unless a deployment replaces a cell
+	batch      *batchJob  // nil unless a batch job prewarms past admission
 
 	arrived      int // reads so far
 	outcomes     [outcomeCount]int

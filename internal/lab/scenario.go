@@ -82,6 +82,12 @@ const (
 	ReplaceCell EventKind = "replace-cell"
 	// AddClients makes operators add Processes, which fill tables of their own.
 	AddClients EventKind = "add-clients"
+	// BatchPrewarm lets a batch job fetch Keys in the order of rank Over a time, past
+	// admission and whatever waits.
+	BatchPrewarm EventKind = "batch-prewarm"
+	// LoseDetector lets nothing count as read often Over a time, so that processes hold
+	// no key but those on the static list.
+	LoseDetector EventKind = "lose-detector"
 	// LoseInvalidations lets single invalidations go astray Over a time.
 	LoseInvalidations EventKind = "lose-invalidations"
 )

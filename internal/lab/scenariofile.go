@@ -187,6 +187,8 @@ var eventKeys = map[EventKind][]string{
 	SlowQueries:       {"share", "factor"},
 	ForbidStale:       {},
 	LoseInvalidations: {"over"},
+	LoseDetector:      {"over"},
+	BatchPrewarm:      {"keys", "over"},
 	AddClients:        {"processes"},
 	Variants:          {"bucket", "locales", "classes", "modes"},
 	EditHotKey:        {"every?"},

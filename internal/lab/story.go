@@ -58,6 +58,10 @@ func (m *model) happen(e *Event) {
 		m.addClients(e.Processes)
 	case LoseInvalidations:
 		m.deafUntil = m.second() + seconds(e.Over)
+	case LoseDetector:
+		m.blindUntil = m.second() + seconds(e.Over)
+	case BatchPrewarm:
+		m.batch = newBatchJob(e)
 	}
 }
 
