@@ -25,6 +25,7 @@ type GameDay struct {
 	Timeline []Happening
 	Mistakes []Mistake
 	Expect   []Expectation
+	Breaks   []string // expectations that must not hold, as the runbook itself is wrong
 
 	// Book is the runbook that is walked, or the one that the scenario names when none is.
 	Book *Document
@@ -216,7 +217,8 @@ func (r *dayReader) read(root *node) {
 	r.readMistakes(f.get("mistakes"))
 	r.checkMistakes(f.get("operator"))
 	r.readExpect(f.need("expect", "say what must come true"))
-	r.checkBreaks(f.get("mistakes"))
+	day.Breaks = r.texts(f.get("breaks"), "breaks")
+	r.checkBreaks(f)
 	day.Terms.Probes = slices.Concat(day.Terms.Probes, r.measured())
 }
 
@@ -350,18 +352,22 @@ func (r *dayReader) checkMistakes(operator *node) {
 	}
 }
 
-// checkBreaks requires that what a mistake breaks is expected.
-func (r *dayReader) checkBreaks(mistakes *node) {
+// checkBreaks requires that what the runbook or a mistake breaks is expected.
+func (r *dayReader) checkBreaks(f fields) {
+	r.checkExpected(r.day.Breaks, f.get("breaks"))
+	for _, m := range r.day.Mistakes {
+		r.checkExpected(m.Breaks, f.get("mistakes").find(m.Name).find("breaks"))
+	}
+}
+
+func (r *dayReader) checkExpected(names []string, n *node) {
 	var known []string
 	for _, e := range r.day.Expect {
 		known = append(known, e.Name)
 	}
-	for _, m := range r.day.Mistakes {
-		for _, name := range m.Breaks {
-			if !slices.Contains(known, name) {
-				at := mistakes.find(m.Name).find("breaks").pos
-				r.fail(at, suggest(name, known, "name an expectation"), "nothing is expected under the name %s", quote(name))
-			}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			r.fail(n.pos, suggest(name, known, "name an expectation"), "nothing is expected under the name %s", quote(name))
 		}
 	}
 }

@@ -46,7 +46,7 @@ var schema = map[string][]string{
 	"avoid":     {"do", "why"},
 
 	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "seed", "runbook", "set", "duration", "figures",
-		"probes", "operator", "timeline", "mistakes", "expect"},
+		"probes", "operator", "timeline", "mistakes", "expect", "breaks"},
 	"operator": {"reacts", "approve", "word", "modes", "mistakes"},
 	"mistake":  {"about", "timeline", "breaks"},
 	"measured": {"control", "records", "where", "before", "score", "above", "at_least", "below", "at_most", "equals",

@@ -2,6 +2,7 @@ package gameday
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -165,12 +166,15 @@ func (j *judge) answer(ask probes.Ask, seen *probes.Observation) *probes.Answer 
 	return a
 }
 
-// take measures what is no metric.
+// take measures what is no metric. A control that is unlimited is above every number.
 func (j *judge) take(m *runbook.Measure) (float64, bool) {
 	switch {
 	case m.Control != nil:
 		v, ok := j.w.value(m.Control)
-		return m.Control.Place(v), ok && !v.Unlimited
+		if v.Unlimited {
+			return math.MaxFloat64, ok
+		}
+		return m.Control.Place(v), ok
 	case m.Records != nil:
 		return j.count(m), true
 	}

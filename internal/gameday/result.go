@@ -32,7 +32,7 @@ type Verdict struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
 	Held     bool     `json:"held"`
-	Breaks   bool     `json:"breaks"`     // a mistake that was made is to break it
+	Breaks   bool     `json:"breaks"`     // the runbook, or a mistake that was made, is to break it
 	At       float64  `json:"at_seconds"` // the first moment at which it was broken, or came true
 	Why      string   `json:"why"`
 	Readings []string `json:"readings,omitempty"` // at that moment
@@ -69,9 +69,9 @@ func (w *world) result() *Result {
 	return r
 }
 
-// breaks reports whether a mistake that is made must break an expectation.
+// breaks reports whether the runbook, or a mistake that is made, must break an expectation.
 func (w *world) breaks(name string) bool {
-	return slices.ContainsFunc(w.options.Mistakes, func(made string) bool {
+	return slices.Contains(w.day.Breaks, name) || slices.ContainsFunc(w.options.Mistakes, func(made string) bool {
 		return slices.Contains(w.day.Mistake(made).Breaks, name)
 	})
 }
