@@ -52,10 +52,15 @@ func readFile(name string) ([]byte, error) {
 const runbooksDir = "runbooks"
 
 func readBundled(name string) (file string, source []byte, ok bool) {
+	return readTemplate(runbooksDir, name)
+}
+
+// readTemplate reads one of the templates in a folder of them.
+func readTemplate(dir, name string) (file string, source []byte, ok bool) {
 	if strings.ContainsAny(name, `/\`) {
 		return "", nil, false
 	}
-	file = path.Join(runbooksDir, name+".yaml")
+	file = path.Join(dir, name+".yaml")
 	source, err := templates.Files.ReadFile(file)
 	return path.Join("templates", file), source, err == nil
 }

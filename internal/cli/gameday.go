@@ -86,9 +86,17 @@ type dayLibrary struct {
 // Scenario finds a bundled scenario, or a file.
 func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) { return openScenario(name) }
 
-// Runbook finds a bundled runbook, or a file.
+// mistakenDir is where the runbooks with a classic mistake stand among the templates. Only
+// game days find them by name: nobody should walk one on a service.
+const mistakenDir = "mistaken"
+
+// Runbook finds a bundled runbook, one with a mistake, or a file.
 func (l dayLibrary) Runbook(name string, set map[string]string) (*runbook.Document, error) {
-	file, source, err := readBook(cmp.Or(l.book, name))
+	book := cmp.Or(l.book, name)
+	file, source, err := readBook(book)
+	if mistaken, text, ok := readTemplate(mistakenDir, book); ok && err != nil {
+		file, source, err = mistaken, text, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,13 @@
 package gameday
 
 import (
+	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/templates"
 )
 
@@ -51,6 +54,42 @@ func TestStatesHaveDays(t *testing.T) {
 	for _, s := range scenarios {
 		if name := strings.TrimSuffix(s.Name(), ".yaml"); !played[name] {
 			t.Errorf("no day plays the scenario %s", name)
+		}
+	}
+}
+
+// The reference lists every bundled day with what it is about.
+func TestDaysAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gamedays.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "<!-- days -->")
+	table, _, _ = strings.Cut(table, "\n\n")
+	days := library(t)
+	for name, day := range days {
+		if row := "| `" + name + "` | " + strings.TrimSuffix(day.About, ".") + " | "; !strings.Contains(table, row) {
+			t.Errorf("docs/gamedays.md has no row %s", row)
+		}
+	}
+	if rows := strings.Count(table, "\n| `"); rows != len(days) {
+		t.Errorf("docs/gamedays.md lists %d days, and there are %d", rows, len(days))
+	}
+}
+
+// Lint names the mistake of each runbook that is one, and a day says what it breaks.
+func TestMistakesAreNamed(t *testing.T) {
+	for book, rule := range map[string]string{
+		"exit-on-hit-ratio": "exit-on-hit-ratio", "limit-above-knee": "admission-at-knee",
+		"one-jump": "ladder-jumps", "warm-first": "prewarm-uncharged",
+	} {
+		day := library(t)[book]
+		if day == nil || day.Runbook != book || len(day.Breaks) == 0 {
+			t.Errorf("no day says what the runbook %s breaks", book)
+			continue
+		}
+		if !slices.ContainsFunc(runbook.Lint(day.Book), func(f runbook.LintFinding) bool { return f.Rule == rule }) {
+			t.Errorf("lint does not find %s in the runbook %s", rule, book)
 		}
 	}
 }

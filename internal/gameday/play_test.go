@@ -25,6 +25,9 @@ func (bundled) Scenario(name string) (*lab.Scenario, error) {
 func (bundled) Runbook(name string, set map[string]string) (*runbook.Document, error) {
 	source, err := templates.Files.ReadFile("runbooks/" + name + ".yaml")
 	if err != nil {
+		source, err = templates.Files.ReadFile("mistaken/" + name + ".yaml")
+	}
+	if err != nil {
 		return nil, err
 	}
 	doc, problems := runbook.Parse(name+".yaml", source, set)
