@@ -16,6 +16,7 @@ type GameDay struct {
 	Name     string
 	About    string
 	Scenario string
+	Past     *Past // metrics of an incident that somebody has had; nil for those of the scenario
 	Seed     uint64
 	Seeded   bool   // the file gives a seed; else the scenario's counts
 	Runbook  string // as the file names it; NoRunbook for nobody who walks one
@@ -33,6 +34,20 @@ type GameDay struct {
 	// of Measures: what the bounds of the day are judged by.
 	Terms    *Document
 	Measures []Measure
+}
+
+// Past is the metrics of an incident without a model.
+type Past struct {
+	Pos      Position
+	Interval time.Duration
+	Input    []PastSeries
+	Export   []EventKey // files, in Value
+}
+
+// PastSeries is a series in the notation of promtool's tests.
+type PastSeries struct {
+	Pos            Position
+	Series, Values string
 }
 
 // NoRunbook stands for a day on which nobody walks a runbook.
@@ -158,6 +173,8 @@ type GameDayNames struct {
 	Fault func(h *Happening) []Problem
 	// Faults are the words for those events.
 	Faults []string
+	// Past reads the metrics of a past incident.
+	Past func(p *Past) []Problem
 	// Records are the kinds of records with the fields of their bodies.
 	Records map[string][]string
 }
@@ -234,6 +251,9 @@ func (r *dayReader) seed(n *node) uint64 {
 func (r *dayReader) cast(f fields) bool {
 	day := r.day
 	day.Set = r.settings(f.get("set"))
+	if f.has("past") {
+		return r.pastCast(f)
+	}
 	n := f.need("scenario", "name a bundled scenario, or a file")
 	name, ok := r.raw(n, "scenario")
 	if !ok {
@@ -257,6 +277,51 @@ func (r *dayReader) cast(f fields) bool {
 		return false
 	}
 	return true
+}
+
+// pastCast takes the metrics of a past incident in the place of a scenario.
+func (r *dayReader) pastCast(f fields) bool {
+	if f.has("scenario") {
+		r.fail(f.get("scenario").pos, "leave one of them out", "the game day has a scenario and a past")
+	}
+	r.day.Past = r.past(f.get("past"))
+	n := f.need("runbook", "name the runbook that is walked")
+	name, ok := r.raw(n, "runbook")
+	if !ok {
+		return false
+	}
+	r.day.Runbook = name
+	var err error
+	if r.day.Book, err = r.names.Runbook(name, r.day.Set); err != nil {
+		r.fail(n.pos, "", "runbook: %s", printable(err.Error()))
+		return false
+	}
+	return true
+}
+
+func (r *dayReader) past(n *node) *Past {
+	f, ok := r.fields(n, "past", "the past")
+	if !ok {
+		return nil
+	}
+	p := &Past{Pos: n.pos, Interval: f.duration("interval", time.Second)}
+	for _, item := range r.list(f.get("input"), "input") {
+		if s, ok := r.fields(item, "input", "the series"); ok {
+			series, _ := r.raw(s.need("series", "write series: 'NAME{LABEL=\"VALUE\"}'"), "series")
+			values, _ := r.raw(s.need("values", "write values: '0+10x60'"), "values")
+			p.Input = append(p.Input, PastSeries{Pos: item.pos, Series: series, Values: values})
+		}
+	}
+	for _, item := range r.list(f.get("export"), "export") {
+		if file, ok := r.raw(item, "export"); ok {
+			p.Export = append(p.Export, EventKey{Pos: item.pos, Key: "export", Value: file})
+		}
+	}
+	if len(p.Input)+len(p.Export) == 0 {
+		r.fail(n.pos, "add input or export", "the past holds no series")
+	}
+	r.problems = append(r.problems, r.names.Past(p)...)
+	return p
 }
 
 func (r *dayReader) settings(n *node) map[string]string {

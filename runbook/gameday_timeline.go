@@ -214,6 +214,10 @@ func (r *dayReader) fault(n *node, h *Happening) bool {
 		r.fail(n.find("event").pos, hint, "there is no event %s", quote(h.Event))
 		return false
 	}
+	if r.day.Past != nil {
+		r.fail(n.find("event").pos, "take it out", "the event %s needs a scenario: a past has no service that it could befall", h.Event)
+		return false
+	}
 	for _, e := range n.entries {
 		if slices.Contains(headKeys, e.key) {
 			continue

@@ -45,8 +45,10 @@ var schema = map[string][]string{
 	"sign":      {"when", "says"},
 	"avoid":     {"do", "why"},
 
-	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "seed", "runbook", "set", "duration", "figures",
+	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "past", "seed", "runbook", "set", "duration", "figures",
 		"probes", "operator", "timeline", "mistakes", "expect", "breaks"},
+	"past":     {"interval", "input", "export"},
+	"input":    {"series", "values"},
 	"operator": {"reacts", "approve", "word", "modes", "mistakes"},
 	"mistake":  {"about", "timeline", "breaks"},
 	"measured": {"control", "records", "where", "before", "score", "above", "at_least", "below", "at_most", "equals",

@@ -86,6 +86,9 @@ type dayLibrary struct {
 // Scenario finds a bundled scenario, or a file.
 func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) { return openScenario(name) }
 
+// File reads a file.
+func (l dayLibrary) File(name string) ([]byte, error) { return readFile(name) }
+
 // mistakenDir is where the runbooks with a classic mistake stand among the templates. Only
 // game days find them by name: nobody should walk one on a service.
 const mistakenDir = "mistaken"

@@ -151,16 +151,16 @@ func (w *world) doToRun(h *runbook.Happening) (outcome, detail string) {
 
 // edit writes a control past every run, and says what it was.
 func (w *world) edit(c *runbook.Control, to *runbook.Value) string {
-	before, set := w.lab.Control(c.Name)
+	before, set := w.lab.Control(w.day.Book.Service, c.Name)
 	if !set {
 		before = "absent"
 	}
 	if to == nil {
-		w.lab.Edit(c.Name, nil)
+		w.lab.Edit(w.day.Book.Service, c.Name, nil)
 		return c.Name + " " + before + " -> absent"
 	}
 	raw := actions.Encode(*to)
-	w.lab.Edit(c.Name, &raw)
+	w.lab.Edit(w.day.Book.Service, c.Name, &raw)
 	return c.Name + " " + before + " -> " + raw
 }
 
@@ -179,7 +179,7 @@ func (w *world) restoreAll() string {
 
 // value is what a control is now; false when nobody could read it.
 func (w *world) value(c *runbook.Control) (runbook.Value, bool) {
-	raw, set := w.lab.Control(c.Name)
+	raw, set := w.lab.Control(w.day.Book.Service, c.Name)
 	if !set {
 		return c.Absent, true
 	}

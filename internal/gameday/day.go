@@ -14,17 +14,19 @@ import (
 type Library interface {
 	Scenario(name string) (*lab.Scenario, error)
 	Runbook(name string, set map[string]string) (*runbook.Document, error)
+	File(name string) ([]byte, error)
 }
 
 // Day is a game day with its scenario.
 type Day struct {
 	*runbook.GameDay
 	Story *lab.Scenario
+	past  *lab.Past
 }
 
 // Parse reads a game day. The error is runbook.Problems.
 func Parse(file string, source []byte, library Library) (*Day, error) {
-	day := &Day{}
+	day := &Day{Story: quiet()}
 	script, problems := runbook.ParseGameDay(file, source, runbook.GameDayNames{
 		Scenario: func(name string) (string, []runbook.Mode, error) {
 			story, err := library.Scenario(name)
@@ -39,7 +41,12 @@ func Parse(file string, source []byte, library Library) (*Day, error) {
 			_, err := faultOf(file, h)
 			return problemsOf(err)
 		},
-		Faults:  lab.EventKinds(),
+		Faults: lab.EventKinds(),
+		Past: func(p *runbook.Past) []runbook.Problem {
+			var problems []runbook.Problem
+			day.past, problems = readPast(file, p, library)
+			return problems
+		},
 		Records: recordFields(),
 	})
 	if err := problems.Err(); err != nil {

@@ -34,6 +34,8 @@ func (bundled) Runbook(name string, set map[string]string) (*runbook.Document, e
 	return doc, problems.Err()
 }
 
+func (bundled) File(name string) ([]byte, error) { return os.ReadFile(name) }
+
 // short is a day of 62 s, in which a cell is lost and the walk begins at 30 s.
 const short = `apiVersion: rewarm/v1
 kind: GameDay

@@ -136,6 +136,11 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 		return moment(s.recovered)
 	case "closed":
 		return moment(s.closed)
+	}
+	if s.w.day.past != nil { // the lab's service is not the one of this day
+		return s.ofRun(name)
+	}
+	switch name {
 	case "worst-demand":
 		return float64(s.worstDemand), s.counting
 	case "worst-queue":
@@ -146,6 +151,13 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 		return float64(s.latest.DeclaredStale - s.first.DeclaredStale), true
 	case "lost-reads":
 		return float64(s.latest.Rejected + s.latest.Errors - s.first.Rejected - s.first.Errors), true
+	}
+	return s.ofRun(name)
+}
+
+// ofRun gives a figure that follows from the walk alone.
+func (s *scoreboard) ofRun(name string) (float64, bool) {
+	switch name {
 	case "holds":
 		return float64(s.holds), true
 	case "held":

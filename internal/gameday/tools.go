@@ -16,8 +16,9 @@ import (
 
 // prometheus stands between the walk and the lab's Prometheus, and fails for a while.
 type prometheus struct {
-	lab   *lab.Lab
-	clock Clock
+	source http.RoundTripper        // while nothing is wrong
+	freeze func() http.RoundTripper // answers from what was scraped until now
+	clock  Clock
 
 	mu     sync.Mutex
 	fault  string
@@ -31,7 +32,7 @@ func (p *prometheus) fail(fault string, until time.Time) {
 	defer p.mu.Unlock()
 	p.fault, p.until, p.frozen = fault, until, nil
 	if fault == runbook.PrometheusStale {
-		p.frozen = p.lab.Frozen()
+		p.frozen = p.freeze()
 	}
 }
 
@@ -51,13 +52,13 @@ func (p *prometheus) RoundTrip(r *http.Request) (*http.Response, error) {
 	case runbook.PrometheusStale:
 		return frozen.RoundTrip(r)
 	case runbook.PrometheusPartial:
-		answer, err := p.lab.Transport().RoundTrip(r)
+		answer, err := p.source.RoundTrip(r)
 		if err != nil {
 			return nil, err
 		}
 		return partial(answer)
 	}
-	return p.lab.Transport().RoundTrip(r)
+	return p.source.RoundTrip(r)
 }
 
 // partial adds the warning of an answer that has holes.

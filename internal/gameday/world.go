@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/rewarm/rewarm/internal/lab"
@@ -48,14 +49,18 @@ func newWorld(day *Day, o Options) (*world, error) {
 		return nil, fmt.Errorf("the lab: %w", err)
 	}
 	w := &world{day: day, options: o, lab: l, clock: l.Clock(), began: l.Clock().Now()}
-	w.metrics = &prometheus{lab: l, clock: w.clock}
+	w.metrics = &prometheus{source: l.Transport(), freeze: l.Frozen, clock: w.clock}
+	if past := day.past; past != nil {
+		w.metrics.source = past.Transport(w.began, time.Time{}, w.clock.Now)
+		w.metrics.freeze = func() http.RoundTripper { return past.Transport(w.began, w.clock.Now(), w.clock.Now) }
+	}
 	w.line = &redisLine{lab: l, open: map[net.Conn]bool{}}
 	w.person = newPerson(day, o)
 	if err := w.script(); err != nil {
 		l.Close()
 		return nil, err
 	}
-	poller, err := probes.NewPoller(probes.Options{URL: labURL, Transport: l.Transport()}, w.clock)
+	poller, err := probes.NewPoller(probes.Options{URL: labURL, Transport: w.metrics.source}, w.clock)
 	if err != nil {
 		l.Close()
 		return nil, err

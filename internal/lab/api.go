@@ -24,7 +24,7 @@ import (
 // api is the part of Prometheus' HTTP interface that gates ask, over a store.
 type api struct {
 	engine *promql.Engine
-	ages   *agesOf
+	ages   *agesOf // nil where series are not scraped all at once
 	store  storage.Queryable
 	now    func() time.Time
 }
@@ -34,11 +34,10 @@ const (
 	lookback     = 5 * time.Minute  // how old the sample of an instant selector may be, as in Prometheus
 )
 
-func newAPI(s *store, scrapeEvery time.Duration, now func() time.Time) http.Handler {
+func newAPI(s storage.Queryable, scrapeEvery time.Duration, now func() time.Time) http.Handler {
 	traceNothing()
 	queries := newQueryParser()
 	a := &api{
-		ages: &agesOf{store: s, parser: queries, known: map[string]*questions{}},
 		engine: promql.NewEngine(promql.EngineOpts{
 			MaxSamples:               5_000_000,
 			Timeout:                  longestQuery,
@@ -50,6 +49,9 @@ func newAPI(s *store, scrapeEvery time.Duration, now func() time.Time) http.Hand
 		}),
 		store: s,
 		now:   now,
+	}
+	if scraped, ok := s.(*store); ok {
+		a.ages = &agesOf{store: scraped, parser: queries, known: map[string]*questions{}}
 	}
 	mux := http.NewServeMux()
 	for path, answer := range map[string]func(*http.Request) (any, *apiError){
@@ -94,6 +96,9 @@ func (a *api) query(r *http.Request) (any, *apiError) {
 
 // evaluate answers a query at one moment, as the engine would.
 func (a *api) evaluate(ctx context.Context, query string, at time.Time) (*evaluated, *apiError) {
+	if a.ages == nil {
+		return a.instant(ctx, query, at)
+	}
 	if q := a.ages.questions(query); q != nil {
 		if known, ok := a.withAges(ctx, q, at); ok {
 			return known, nil

@@ -23,24 +23,27 @@ func (l *Lab) Happen(e Event) {
 	m.story.Events = append(slices.Clip(m.story.Events), e)
 }
 
-// Control gives what Redis holds for a control; false when nobody has set it.
-func (l *Lab) Control(name string) (raw string, set bool) {
-	raw = l.redis.HGet(controlsKey, name)
+// Control gives what Redis holds for a control of a service; false when nobody has set it.
+func (l *Lab) Control(service, name string) (raw string, set bool) {
+	raw = l.redis.HGet(controlsOf(service), name)
 	return raw, raw != ""
 }
 
 // Edit writes a control as somebody with a Redis client would, past every run; nil takes
 // the field away.
-func (l *Lab) Edit(name string, raw *string) {
+func (l *Lab) Edit(service, name string, raw *string) {
 	if raw == nil {
-		l.redis.HDel(controlsKey, name)
+		l.redis.HDel(controlsOf(service), name)
 	} else {
-		l.redis.HSet(controlsKey, name, *raw)
+		l.redis.HSet(controlsOf(service), name, *raw)
 	}
 	l.touched.Store(true)
 }
 
 const controlsKey = "rewarm:{" + service + "}:controls"
+
+// controlsOf is the hash of the controls of any service.
+func controlsOf(service string) string { return "rewarm:{" + service + "}:controls" }
 
 // RefuseWrites makes Redis answer every script and write of its clients with an error,
 // such as "OOM command not allowed", and read on; "" ends that.
