@@ -1,10 +1,12 @@
 package gameday
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rewarm/rewarm/runbook"
@@ -14,28 +16,36 @@ import (
 // library are the bundled days by their names.
 func library(t *testing.T) map[string]*Day {
 	t.Helper()
-	entries, err := templates.Files.ReadDir("gamedays")
+	days, err := parsedLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return days
+}
+
+// parsedLibrary reads every bundled day once.
+var parsedLibrary = sync.OnceValues(func() (map[string]*Day, error) {
+	files, err := fs.Glob(templates.Files, "gamedays/*.yaml")
+	if err != nil {
+		return nil, err
+	}
 	days := map[string]*Day{}
-	for _, entry := range entries {
-		file := path.Join("gamedays", entry.Name())
+	for _, file := range files {
 		source, err := templates.Files.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		day, err := Parse(file, source, bundled{})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		if file != path.Join("gamedays", day.Name+".yaml") {
-			t.Errorf("%s is of the day %s", file, day.Name)
+		if file != "gamedays/"+day.Name+".yaml" {
+			return nil, fmt.Errorf("%s is of the day %s", file, day.Name)
 		}
 		days[day.Name] = day
 	}
-	return days
-}
+	return days, nil
+})
 
 // Each state of the lab has a day, and the library is as large as it is said to be.
 func TestStatesHaveDays(t *testing.T) {

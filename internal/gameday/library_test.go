@@ -14,7 +14,11 @@ func TestLibrary(t *testing.T) {
 		for _, mistakes := range plays(day) {
 			t.Run(strings.Join(append([]string{name}, mistakes...), "/"), func(t *testing.T) {
 				t.Parallel()
-				r, err := day.Play(t.Context(), Options{Seed: day.Story.Seed, Mistakes: mistakes})
+				seed := day.Story.Seed
+				if day.Seeded {
+					seed = day.Seed
+				}
+				r, err := day.Play(t.Context(), Options{Seed: seed, Mistakes: mistakes})
 				if err != nil {
 					t.Fatal(err)
 				}
