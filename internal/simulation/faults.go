@@ -106,8 +106,12 @@ func (w *world) kill(f Fault) {
 	}
 }
 
-// losePower is a kill that also loses what the disk has not taken.
+// losePower is a kill that also loses what the disk has not taken. Of a machine that has just
+// woken, after the run went on elsewhere, only the process is lost.
 func (w *world) losePower(f Fault) {
+	if w.process != nil && w.process.replaced {
+		panic(killed{})
+	}
 	w.disk.lose(whole(f.Value))
 	w.startAt = w.now.Add(f.For)
 	if w.process != nil {
