@@ -187,13 +187,8 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 		c.byHand[b.Step] = c.byHand[b.Step] || b.Order == steps.OrderDone
 	case *steps.Held:
 		c.ending = c.ending || b.Cause == "through" && !b.Lifted
-		if step, ok := strings.CutPrefix(b.Cause, "call "); ok && b.Lifted && c.failed[step] != nil {
-			c.calls[step] = !c.failed[step].Undo // a person has done it
-		}
 		for _, cause := range append([]string{b.Cause}, b.Also...) {
-			if step, ok := strings.CutPrefix(cause, "by hand "); ok && b.Lifted {
-				delete(c.byHand, step)
-			}
+			c.lifted(cause, b.Lifted)
 		}
 	case *steps.Called:
 		switch {
@@ -203,6 +198,18 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 		default:
 			c.failed[b.Step] = b
 		}
+	}
+}
+
+// lifted follows a person's word that something was done by hand, or taken back.
+func (c *checker) lifted(cause string, lifted bool) {
+	what, step, _ := strings.Cut(cause, " ")
+	switch {
+	case !lifted:
+	case what == "call" && c.failed[step] != nil:
+		c.calls[step] = !c.failed[step].Undo
+	case what == "by":
+		delete(c.byHand, strings.TrimPrefix(step, "hand "))
 	}
 }
 
@@ -630,7 +637,7 @@ func (c *checker) fresh(s *steps.State) {
 	var before time.Time
 	for _, told := range slices.Backward(c.w.prometheus.asked) {
 		g, asked := told.answers[probes.Ask{Probe: "forbidden"}]
-		if told.true.Before(c.w.process.begunAt) || !asked || !g.clean || g.stale || g.value <= 0 || told.true.Sub(later(c.lastFlip, c.w.troubled)) < 8*time.Second {
+		if told.true.Before(c.w.process.begunAt) || !asked || !g.clean || g.stale || g.value <= 0 || told.true.Sub(later(later(c.lastFlip, c.w.process.begunAt), c.w.troubled)) < 8*time.Second {
 			break
 		}
 		if !g.newest.Equal(before) {

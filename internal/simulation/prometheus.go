@@ -146,7 +146,7 @@ func (p *prometheus) answer(doc *runbook.Document, ask probes.Ask, at time.Time)
 	}
 	a.Newest, a.Stalest = []time.Time{newest}, newest
 	value := mean(seen, m, number(ask.From), number(ask.To))
-	g := given{value: value, clean: true, newest: newest, since: seen[0].true, stale: at.Sub(newest) > doc.Defaults.StaleAfter}
+	g := given{value: value, clean: !math.IsNaN(value) && !math.IsInf(value, 0), newest: newest, since: seen[0].true, stale: at.Sub(newest) > doc.Defaults.StaleAfter}
 	a.SetReadings(p.readings(value, &g))
 	return a, g
 }
