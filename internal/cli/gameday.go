@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,6 +71,7 @@ func (p *program) parseDay(file string, source []byte, book string) (*gameday.Da
 }
 
 func parseDayWith(file string, source []byte, library dayLibrary) (*gameday.Day, error) {
+	library.dir = filepath.Dir(file)
 	day, err := gameday.Parse(file, source, library)
 	if err != nil {
 		return nil, err
@@ -81,13 +84,25 @@ func parseDayWith(file string, source []byte, library dayLibrary) (*gameday.Day,
 type dayLibrary struct {
 	set  map[string]string // comes before what a day sets
 	book string            // that is walked in the place of the day's own; "" for that
+	dir  string            // where the day stands
+}
+
+// beside gives the path of a file that stands beside the day, or else the name as it is.
+func (l dayLibrary) beside(name string) string {
+	file := filepath.Join(l.dir, name)
+	if info, err := os.Stat(file); filepath.IsAbs(name) || err != nil || info.IsDir() {
+		return name
+	}
+	return file
 }
 
 // Scenario finds a bundled scenario, or a file.
-func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) { return openScenario(name) }
+func (l dayLibrary) Scenario(name string) (*lab.Scenario, error) {
+	return openScenario(l.beside(name))
+}
 
 // File reads a file.
-func (l dayLibrary) File(name string) ([]byte, error) { return readFile(name) }
+func (l dayLibrary) File(name string) ([]byte, error) { return readFile(l.beside(name)) }
 
 // mistakenDir is where the runbooks with a classic mistake stand among the templates. Only
 // game days find them by name: nobody should walk one on a service.
@@ -95,7 +110,7 @@ const mistakenDir = "mistaken"
 
 // Runbook finds a bundled runbook, one with a mistake, or a file.
 func (l dayLibrary) Runbook(name string, set map[string]string) (*runbook.Document, error) {
-	book := cmp.Or(l.book, name)
+	book := cmp.Or(l.book, l.beside(name))
 	file, source, err := readBook(book)
 	if mistaken, text, ok := readTemplate(mistakenDir, book); ok && err != nil {
 		file, source, err = mistaken, text, nil
