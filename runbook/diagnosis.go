@@ -41,8 +41,16 @@ type ModeRule struct {
 	Needs    []Sign
 	Supports []Sign
 	Against  []Sign // whatever passes here explains the needs otherwise
+	Variants []Variant
 	Checks   []string
 	Runbook  string // the name of a bundled one, or a file
+}
+
+// Variant is a way in which a mode comes that another runbook recovers. Its sign supports
+// the mode; the first variant whose sign passes has the runbook.
+type Variant struct {
+	Sign
+	Runbook string
 }
 
 // Question is one that a person or a gate answers before anything else is done,
@@ -236,6 +244,7 @@ func (d *decoder) modeRules(n *node) []ModeRule {
 			Needs:    d.signs(f.need("needs", "write what must all hold for the mode to be likely"), "needs"),
 			Supports: d.signs(f.get("supports"), "supports"),
 			Against:  d.signs(f.get("against"), "against"),
+			Variants: d.variants(f.get("variants")),
 			Checks:   d.texts(f.get("checks"), "checks"),
 		})
 	}
@@ -271,11 +280,28 @@ func (d *decoder) signs(n *node, what string) []Sign {
 		if !ok {
 			continue
 		}
-		f.need("says", "say in one sentence what it tells when it holds")
-		list = append(list, Sign{
-			Pos: item.pos, Says: f.prose("says"),
-			When: d.gate(f.need("when", "write when: [{probe: NAME, at_least: VALUE}]"), "when"),
-		})
+		list = append(list, d.sign(item, f))
+	}
+	return list
+}
+
+func (d *decoder) sign(n *node, f fields) Sign {
+	f.need("says", "say in one sentence what it tells when it holds")
+	return Sign{
+		Pos: n.pos, Says: f.prose("says"),
+		When: d.gate(f.need("when", "write when: [{probe: NAME, at_least: VALUE}]"), "when"),
+	}
+}
+
+func (d *decoder) variants(n *node) []Variant {
+	var list []Variant
+	for _, item := range d.list(n, "variants") {
+		f, ok := d.fields(item, "variant", "the variant")
+		if !ok {
+			continue
+		}
+		f.need("runbook", "name the runbook that recovers it")
+		list = append(list, Variant{Sign: d.sign(item, f), Runbook: f.prose("runbook")})
 	}
 	return list
 }

@@ -40,9 +40,10 @@ var schema = map[string][]string{
 
 	"diagnosis": {"apiVersion", "kind", "name", "figures", "probes", "history", "questions", "modes", "pictures"},
 	"question":  {"ask", "why", "when", "yes", "then"},
-	"mode":      {"about", "needs", "supports", "against", "checks", "runbook"},
+	"mode":      {"about", "needs", "supports", "against", "variants", "checks", "runbook"},
 	"picture":   {"about", "needs", "supports", "advice", "avoid", "checks"},
 	"sign":      {"when", "says"},
+	"variant":   {"when", "says", "runbook"},
 	"avoid":     {"do", "why"},
 
 	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "past", "seed", "runbook", "set", "duration", "figures",

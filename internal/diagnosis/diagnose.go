@@ -18,7 +18,7 @@ func Asks(rules *runbook.Diagnosis) []probes.Ask {
 		all = append(append(all, q.When...), q.Yes...)
 	}
 	for _, m := range rules.Modes {
-		for _, sign := range slices.Concat(m.Needs, m.Supports, m.Against) {
+		for _, sign := range slices.Concat(m.Needs, m.Supports, m.Against, variantSigns(m)) {
 			all = append(all, sign.When...)
 		}
 	}
@@ -41,8 +41,8 @@ func Of(rules *runbook.Diagnosis, seen probes.Observation, staleAfter time.Durat
 		r.Questions = append(r.Questions, question(q, s))
 	}
 	for _, m := range rules.Modes {
-		e, verdict := weigh(m.Needs, m.Supports, m.Against, s)
-		r.Modes = append(r.Modes, Mode{Mode: m.Mode, About: m.About, Verdict: verdict, Evidence: e, Checks: m.Checks, Runbook: m.Runbook})
+		e, verdict := weigh(m.Needs, slices.Concat(m.Supports, variantSigns(m)), m.Against, s)
+		r.Modes = append(r.Modes, Mode{Mode: m.Mode, About: m.About, Verdict: verdict, Evidence: e, Checks: m.Checks, Runbook: fitting(m, s)})
 	}
 	for _, p := range rules.Pictures {
 		e, verdict := weigh(p.Needs, p.Supports, nil, s)
@@ -54,6 +54,24 @@ func Of(rules *runbook.Diagnosis, seen probes.Observation, staleAfter time.Durat
 	}
 	slices.SortStableFunc(r.Modes, func(a, b Mode) int { return rank(a.Verdict) - rank(b.Verdict) })
 	return r
+}
+
+func variantSigns(m runbook.ModeRule) []runbook.Sign {
+	var signs []runbook.Sign
+	for _, v := range m.Variants {
+		signs = append(signs, v.Sign)
+	}
+	return signs
+}
+
+// fitting is the runbook of the first variant that is seen, or that of the mode.
+func fitting(m runbook.ModeRule, s sight) string {
+	for _, v := range m.Variants {
+		if _, verdict := s.judge(v.Sign); verdict == probes.Pass {
+			return v.Runbook
+		}
+	}
+	return m.Runbook
 }
 
 func rank(v Verdict) int { return slices.Index([]Verdict{Likely, Possible, Unknown, Unlikely}, v) }
