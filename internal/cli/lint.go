@@ -110,7 +110,7 @@ func (l *linter) source(file string, source []byte) ([]lintFinding, error) {
 		_, err := l.p.parseDay(file, source, "")
 		return nil, err
 	case lab.ScenarioKind:
-		_, err := lab.ParseScenario(file, source)
+		_, err := lab.ParseScenarioAmong(file, source, lab.Known{Modes: modeNames(), Runbooks: runbookExists})
 		return nil, err
 	}
 	doc, err := l.p.parseBook(file, source)
@@ -119,6 +119,22 @@ func (l *linter) source(file string, source []byte) ([]lintFinding, error) {
 	}
 	l.book = doc
 	return unwiseFindings(doc), nil
+}
+
+func modeNames() []string {
+	names := make([]string, len(runbook.Modes))
+	for i, mode := range runbook.Modes {
+		names[i] = string(mode)
+	}
+	return names
+}
+
+// runbookExists says what is wrong with the name of a runbook, bundled or a file.
+func runbookExists(name string) error {
+	if _, _, err := readBook(name); err != nil {
+		return fmt.Errorf("there is no runbook %q, bundled or as a file", name)
+	}
+	return nil
 }
 
 // checkRules reads rules of diagnosis on top of the bundled ones and of a runbook.

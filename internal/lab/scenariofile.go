@@ -23,11 +23,23 @@ const (
 // ParseScenario reads a scenario file; unknown and missing keys are errors. The error
 // is Mistakes, all that could be found.
 func ParseScenario(file string, source []byte) (*Scenario, error) {
+	return ParseScenarioAmong(file, source, Known{})
+}
+
+// Known tells what names mean outside of the lab; what is nil is not looked at.
+type Known struct {
+	Modes    []string
+	Runbooks func(name string) error // nil for one that exists
+}
+
+// ParseScenarioAmong is ParseScenario and looks up the modes and the runbook that a
+// scenario names, too.
+func ParseScenarioAmong(file string, source []byte, known Known) (*Scenario, error) {
 	tree, err := parser.ParseBytes(source, 0)
 	if err != nil {
 		return nil, notYAML(file, err)
 	}
-	d := &scenarioReader{file: file}
+	d := &scenarioReader{file: file, known: known}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
 		return nil, Mistakes{{file, 1, 1, "the file holds no scenario, or more than one"}}
 	}
@@ -50,6 +62,7 @@ func notYAML(file string, err error) error {
 // scenarioReader collects what is wrong with a file.
 type scenarioReader struct {
 	file     string
+	known    Known
 	mistakes Mistakes
 }
 
@@ -124,10 +137,10 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 		case "about":
 			s.About = d.text(value)
 		case "runbook":
-			s.Runbook = d.text(value)
+			s.Runbook = d.runbook(value)
 		case "modes":
 			for _, item := range d.items(value, "modes") {
-				s.Modes = append(s.Modes, d.text(item))
+				s.Modes = append(s.Modes, d.mode(item))
 			}
 		case "seed":
 			s.Seed = uint64(d.whole(value))
@@ -152,6 +165,25 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 		d.fail(first(body), "events stand in the order of their times")
 	}
 	return s
+}
+
+func (d *scenarioReader) runbook(n ast.Node) string {
+	name := d.text(n)
+	if d.known.Runbooks == nil {
+		return name
+	}
+	if err := d.known.Runbooks(name); err != nil {
+		d.fail(n.GetToken(), "%v", err)
+	}
+	return name
+}
+
+func (d *scenarioReader) mode(n ast.Node) string {
+	name := d.text(n)
+	if d.known.Modes != nil && !slices.Contains(d.known.Modes, name) {
+		d.fail(n.GetToken(), "there is no mode %q; the modes are %s", name, strings.Join(d.known.Modes, ", "))
+	}
+	return name
 }
 
 // controls reads what is set from the beginning on, as Redis would hold it.
