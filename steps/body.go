@@ -70,6 +70,13 @@ type Begun struct {
 	Fence      int64             `json:"fence"`
 	RedisUser  string            `json:"redis_user,omitempty"` // whose rights the run has there
 	Over       *Over             `json:"over,omitempty"`       // from which run the command was taken over
+	Scenario   *Scenario         `json:"scenario,omitempty"`   // what the lab plays; nil for a walk on real servers
+}
+
+// Scenario is what a lab plays: with the same seed it goes the same way again.
+type Scenario struct {
+	Name string `json:"name"`
+	Seed uint64 `json:"seed"`
 }
 
 // Over is a run whose command was taken over while its lease may have been alive.

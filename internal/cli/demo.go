@@ -153,7 +153,8 @@ func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario,
 	}
 	p.closeLater(store.Close)
 	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now, lingers: lingers,
-		prometheus: poller.Address(), redis: store.Target(), lab: true}, nil
+		prometheus: poller.Address(), redis: store.Target(), lab: true,
+		scenario: &steps.Scenario{Name: scenario.Name, Seed: scenario.Seed}}, nil
 }
 
 // labStart is the moment at which a scenario is handed over, on the present day.

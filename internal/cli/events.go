@@ -162,7 +162,10 @@ func begunText(b *steps.Begun) string {
 }
 
 func targetsText(b *steps.Begun) string {
-	if b.Lab {
+	switch {
+	case b.Scenario != nil:
+		return fmt.Sprintf("on the lab, scenario %s, seed %d: every figure is a model's", b.Scenario.Name, b.Scenario.Seed)
+	case b.Lab:
 		return "on the lab: every figure is a model's"
 	}
 	return "prometheus " + b.Prometheus + ", redis " + b.Redis

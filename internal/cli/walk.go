@@ -25,6 +25,7 @@ type targets struct {
 	prometheus string               // without secrets
 	redis      string               // without secrets
 	lab        bool
+	scenario   *steps.Scenario // of the lab; nil for real servers
 }
 
 // walk is one process of a run: the log, the machine and who drives it.
@@ -298,6 +299,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
 		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Hand: w.hand, Over: w.over,
+		Scenario: w.on.scenario,
 	}
 }
 

@@ -158,6 +158,7 @@ func (r *walker) newMachine() (*steps.Machine, error) {
 			Format: steps.FormatV1, Run: r.id, Service: doc.Service, File: doc.File, Runbook: doc.Source, SHA256: doc.Sum(),
 			Parameters: r.w.day.Set, Approve: approve, Version: r.w.options.Version, Prometheus: r.prober.Address(),
 			Redis: r.store.Target(), Host: r.host, User: r.actor, Lab: true, Over: r.over,
+			Scenario: &steps.Scenario{Name: r.w.day.Story.Name, Seed: r.w.options.Seed},
 		},
 		Holder:   actions.Holder{Run: r.id, Actor: r.actor, Host: r.host},
 		OnRecord: r.record,
