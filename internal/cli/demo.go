@@ -79,7 +79,9 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	}
 	err = w.finish(w.drive(ctx, w.person))
 	if alone != nil && w.machine.State().Ending == steps.EndedClosed {
-		fmt.Fprint(p.out, <-alone)
+		if text := <-alone; text != "" {
+			fmt.Fprint(p.out, wrapRows([]string{text}, columnsOf(p.out)))
+		}
 	}
 	return err
 }
@@ -93,7 +95,7 @@ func leftAloneMeanwhile(ctx context.Context, doc *runbook.Document, scenario *la
 			told <- ""
 			return
 		}
-		told <- fmt.Sprintf("left alone, the same incident would have taken %s from %s, and %d reads would have been refused or have failed (a model's figures; rewarm lab compare plays both)\n",
+		told <- fmt.Sprintf("left alone, the same incident would have taken %s from %s, and %d reads would have been refused or have failed (a model's figures; rewarm lab compare plays both)",
 			c.minutes(c.LeftAlone), c.From, c.LostAlone)
 	}()
 	return told

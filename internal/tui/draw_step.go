@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,10 +60,15 @@ func (d *drawing) stepLine(step *runbook.Step) string {
 
 // noStep says why the walk stands in no step.
 func (d *drawing) noStep() string {
-	if d.s.Ending != "" {
+	switch owed := len(d.s.Owed()); {
+	case d.s.Ending != "":
 		return "the run is " + string(d.s.Ending)
+	case owed == 1:
+		return "none is open; the effect of a brake is awaited"
+	case owed > 1:
+		return fmt.Sprintf("none is open; the effect of %d brakes is awaited", owed)
 	}
-	return "between steps"
+	return "none is open"
 }
 
 func (d *drawing) paintedWrap(i ink, text string, width, hang int) []string {
@@ -155,7 +161,11 @@ func (d *drawing) coversText(covers []steps.Change) string {
 			parts[len(parts)-1] += ", " + d.afterText(c)
 			continue
 		}
-		parts = append(parts, c.Control+" to "+d.afterText(c))
+		to := " to "
+		if strings.Contains(c.Control, " ") { // a call, which is not set to anything
+			to = ": "
+		}
+		parts = append(parts, c.Control+to+d.afterText(c))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -169,6 +179,11 @@ func (d *drawing) afterText(c steps.Change) string {
 	case control != nil:
 		if value, err := actions.Decode(control, *c.After); err == nil {
 			return control.Format(value)
+		}
+	default:
+		var words []string // of a call
+		if json.Unmarshal([]byte(*c.After), &words) == nil {
+			return strings.Join(words, " ")
 		}
 	}
 	return strings.TrimSpace(*c.After + " " + c.Unit)

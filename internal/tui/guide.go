@@ -20,5 +20,5 @@ func (d *drawing) guideSection(width int) section {
 	if !d.s.Begun.Lab || d.s.Stage == 0 || d.s.Ending != "" {
 		return section{}
 	}
-	return section{rows: d.paintedWrap(d.ink.quiet, guides[d.s.Stage], width, 0)}
+	return section{rows: d.paintedWrap(d.ink.quiet, guides[d.s.Stage], width, 0), flows: true}
 }
