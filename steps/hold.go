@@ -258,7 +258,7 @@ func (n *next) standOf(w Watch) string {
 		return "not observed yet"
 	}
 	line := sentences(t.last)
-	if trend := n.s.trend(t); trend != "" {
+	if trend := n.s.moves(w, t); trend != "" {
 		line += ", " + trend
 	}
 	if w.Passes > 1 {
@@ -277,7 +277,7 @@ func (n *next) waitingForExit() string {
 		return "exit: not observed yet after the last flip"
 	case !x.passesNow:
 		line := "exit: " + sentences(x.last)
-		if trend := n.s.trend(&track{asks: x.asks, last: x.last, earlier: x.earlier, before: x.before}); trend != "" {
+		if trend := n.s.moves(n.s.exitWatch(), x.track()); trend != "" {
 			line += ", " + trend
 		}
 		return line
@@ -286,6 +286,14 @@ func (n *next) waitingForExit() string {
 		return fmt.Sprintf("exit: holds, %s of its intervals are left", left.Round(100*time.Millisecond))
 	}
 	return "exit: holds"
+}
+
+// moves says which way the first bound moves that does not pass, and how long it takes yet where it gets closer.
+func (s *State) moves(w Watch, t *track) string {
+	if pace := s.pace(w, t); pace != "" {
+		return pace
+	}
+	return s.trend(t)
 }
 
 // trend says which way the first bound moves that does not pass.

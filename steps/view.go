@@ -14,6 +14,7 @@ type GateView struct {
 	Passed   int              // observations that passed in a row
 	Findings []probes.Finding // one for each bound; none before the first poll
 	Since    time.Time        // when the present row of like verdicts began, on our clock; zero before it
+	Pace     string           // how fast what fails comes closer, and how long it takes yet; "" when it does not
 }
 
 // Gates gives every gate that is being watched now: those of the steps in walk order, then the
@@ -27,7 +28,7 @@ func (s *State) Gates() []GateView {
 			continue
 		}
 		t := s.track(w)
-		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.Findings, Since: t.sinceWhen()}
+		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.Findings, Since: t.sinceWhen(), Pace: s.pace(w, t)}
 	}
 	return views
 }
@@ -35,7 +36,7 @@ func (s *State) Gates() []GateView {
 func (s *State) exitView(w Watch) GateView {
 	x := s.followExit()
 	w.Passes = s.Doc.Exit.Intervals
-	view := GateView{Watch: w, Verdict: x.last.Verdict, Findings: x.last.Findings}
+	view := GateView{Watch: w, Verdict: x.last.Verdict, Findings: x.last.Findings, Pace: s.pace(w, x.track())}
 	switch {
 	case !x.held.IsZero():
 		view.Passed = w.Passes

@@ -345,6 +345,11 @@ func (x *exitTrack) anew() {
 	x.earlier, x.before, x.since, x.passesNow = nil, nil, time.Time{}, false
 }
 
+// track is the exit as the gates of steps are tracked.
+func (x *exitTrack) track() *track {
+	return &track{asks: x.asks, last: x.last, earlier: x.earlier, before: x.before}
+}
+
 // followExit brings the exit up to the latest poll.
 func (s *State) followExit() *exitTrack {
 	x := &s.exit

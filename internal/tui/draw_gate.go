@@ -128,6 +128,9 @@ func (d *drawing) gateRows(gate *steps.GateView, title string, columns columns, 
 	if !gate.Since.IsZero() && gate.Verdict != probes.Pass {
 		title += ", for " + lasts(d.now.Sub(gate.Since))
 	}
+	if gate.Pace != "" {
+		title += ", " + gate.Pace
+	}
 	rows := []string{d.verdictColumn(gate.Verdict) + d.ink.strong.paint(d.fit(title, width-verdictWidth-1))}
 	list := judgedOf(gate)
 	for i := 0; i < len(list); {
