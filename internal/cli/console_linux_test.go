@@ -74,12 +74,34 @@ func (s *seat) shows(want string) {
 	}
 }
 
-// hits types as a hand does, key by key.
+// hits types as a hand does, key by key. Each is seen before the next: what a slow machine reads at once would have
+// been pasted.
 func (s *seat) hits(text string) {
 	s.t.Helper()
+	line := "> "
 	for _, r := range text {
 		s.types(string(r))
+		if r == '\r' {
+			return
+		}
 		time.Sleep(6 * handKey)
+		line += string(r)
+		s.shows(line)
+	}
+}
+
+// showed waits until a text has been on the screen: what happens next may push it off again at once.
+func (s *seat) showed(want string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); !strings.Contains(s.shown(), want); {
+		select {
+		case <-s.stopped:
+			s.t.Fatalf("rewarm ended before %q stood on the screen:\n%s", want, s.picture())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q did not stand on the screen:\n%s", want, s.picture())
+		}
 	}
 }
 
@@ -99,16 +121,16 @@ func (s *seat) resizes(width, height int) {
 // person watches. The terminal is as it was when the walk has ended.
 // https://github.com/charmbracelet/bubbletea/issues/404
 func TestPersonAtTheConsole(t *testing.T) {
-	s := sitAtConsole(t, 100, 30, "demo", "--speed", "10")
-	s.shows("Which modes do the signals speak for?")
+	s := sitAtConsole(t, 100, 30, "demo", patientBook(t), "--speed", "10")
+	s.shows("may: an answer") // that it is asked stands among the events before it can be answered
 	s.hits("cell-loss\r")
 	s.shows("routing.cell-c")
 	s.shows("blocks: allow-prewarm waits for an approval")
 	s.types("approve\r")
-	s.shows("that does not count: it was pasted, or came faster")
+	s.showed("that does not count: it was pasted, or came faster")
 	s.types("\x1b[200~approve\x1b[201~\r")
 	s.hits("approv\r")
-	s.shows(`not understood: "approv"`)
+	s.showed(`not understood: "approv"`)
 	if strings.Contains(s.shown(), "approved plan") {
 		t.Errorf("something was approved:\n%s", s.picture())
 	}
@@ -163,7 +185,7 @@ func TestNothingIsAskedOfTheTerminal(t *testing.T) {
 
 // TestConsoleIsResizedAtWill: a storm of sizes, tiny ones too, leaves a whole screen.
 func TestConsoleIsResizedAtWill(t *testing.T) {
-	s := sitAtConsole(t, 80, 24, "demo", "--speed", "20")
+	s := sitAtConsole(t, 80, 24, "demo", patientBook(t), "--speed", "20")
 	for i := range 60 {
 		s.resizes(1+i*7%150, 1+i*3%50)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -162,6 +163,21 @@ func (s *seat) types(text string) {
 	}
 }
 
+// patientBook is the bundled runbook with a first question that waits for its person however slow this machine is.
+func patientBook(t *testing.T) string {
+	t.Helper()
+	_, source, ok := readBundled(bundledBook)
+	patient := bytes.Replace(source, []byte("choose: modes, after: 10s,"), []byte("choose: modes, after: 1h,"), 1)
+	if !ok || bytes.Equal(patient, source) {
+		t.Fatal("the bundled runbook asks after the modes in another way")
+	}
+	file := filepath.Join(t.TempDir(), "patient.yaml")
+	if err := os.WriteFile(file, patient, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // declares answers the first question of the bundled runbook.
 func (s *seat) declares(modes string) {
 	s.t.Helper()
@@ -200,7 +216,7 @@ func (s *seat) verifies() {
 // TestPersonApproves walks the demo as a person: an answer by number, approvals of a
 // stage, a ladder and the rest, each by its word.
 func TestPersonApproves(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "40")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "40")
 	s.declares("2")
 	s.sees("approval: allow-prewarm: plan ")
 	s.sees("approve stage  all that is left of this stage (")
@@ -231,11 +247,12 @@ func TestPersonApproves(t *testing.T) {
 // when it does, and a paste of several lines approves nothing, bracketed or not.
 // https://github.com/charmbracelet/bubbletea/issues/404
 func TestTypingAheadDoesNotApprove(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "10")
-	s.declares("cell-loss")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "10")
+	s.sees("question: declare: ")
 	s.types("approve\n") // long before anything asks for it
 	s.sees("nothing waits for an approval now: ", "held: guard ")
-	s.types("appro") // and a line without its end
+	s.types("cell-loss\nappro") // and a line without its end
+	s.sees("answered by ")
 	s.sees("approval: allow-prewarm: plan ")
 	s.sees("approve        this plan (")
 	s.types("ve\n")
@@ -275,7 +292,7 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 
 // TestInterrupts: the first Ctrl-C idles what adds load and leaves a run that says so.
 func TestInterrupts(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "20")
 	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	s.types("approve\n")
@@ -295,7 +312,7 @@ func TestInterrupts(t *testing.T) {
 // https://github.com/irontec/sngrep/issues/424
 // https://github.com/anomalyco/opencode/issues/12913
 func TestTerminalThatGoesAway(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "20")
 	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	if err := s.master.Close(); err != nil {
@@ -312,7 +329,7 @@ func TestTerminalThatGoesAway(t *testing.T) {
 // terminal hang up one after the other, and what adds load is idled all the same.
 // https://github.com/irontec/sngrep/issues/424
 func TestClosedTerminalIdlesTheLoad(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "20")
 	s.declares("2")
 	s.sees("approval: allow-prewarm: ")
 	s.types("approve\n")
@@ -333,7 +350,7 @@ func TestClosedTerminalIdlesTheLoad(t *testing.T) {
 
 // TestCtrlDIsNoEnd: one end of file typed at a terminal does not deafen a walk.
 func TestCtrlDIsNoEnd(t *testing.T) {
-	s := sitDown(t, "demo", "--plain", "--speed", "20")
+	s := sitDown(t, "demo", patientBook(t), "--plain", "--speed", "20")
 	s.sees("stage entered")
 	s.types("\x04")
 	s.types("note still here\n")
