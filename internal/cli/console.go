@@ -54,7 +54,7 @@ func wordsFor(watched string) []string {
 }
 
 func lineOf(t tui.Typed) typedLine {
-	line := typedLine{text: t.Text, number: t.Number}
+	line := typedLine{text: t.Text, screen: true, asked: questionKey(t.Asked)}
 	if t.Burst {
 		line.burst = tooFast
 	}
@@ -109,8 +109,8 @@ func (s *screen) listen(post func(mail)) {
 	}
 }
 
-// ask says that a question appears.
-func (s *screen) ask() uint64 { return s.console.Asked() }
+// ask does nothing: the screen knows itself which question stood on it when a line was begun.
+func (s *screen) ask() uint64 { return 0 }
 
 // shows reports that the screen draws questions itself.
 func (s *screen) shows() bool { return true }

@@ -51,8 +51,16 @@ func (d *driver) ask(q steps.Question) error {
 	return nil
 }
 
-// typed takes one line of the person.
+// typed takes one line of the person. A screen shows a question as soon as the records ask it, while the walk may still
+// be at a poll: then it is asked from now on.
 func (d *driver) typed(line typedLine) error {
+	if line.screen {
+		if q, waits := d.machine.State().Question(d.clock.Now()); waits {
+			if err := d.ask(q); err != nil {
+				return err
+			}
+		}
+	}
 	switch strings.ToLower(line.text) {
 	case "":
 		d.showQuestion(true)
@@ -136,10 +144,18 @@ func (d *driver) notAnAnswer(line typedLine) string {
 	switch {
 	case line.burst != "":
 		return line.burst
-	case line.number <= d.asked.after:
+	case d.begunBefore(line):
 		return "it was begun before the question appeared"
 	}
 	return ""
+}
+
+// begunBefore reports whether a line was begun before what is asked now appeared.
+func (d *driver) begunBefore(line typedLine) bool {
+	if line.screen {
+		return line.asked != d.asked.key
+	}
+	return line.number <= d.asked.after
 }
 
 func (d *driver) notNow(reason string) error {
@@ -153,7 +169,7 @@ func (d *driver) notNow(reason string) error {
 // names a step, a control or a probe of the runbook; a remark does no harm.
 func (d *driver) mayBeAnswer(line typedLine, order steps.Order, refused error) bool {
 	word, rest, _ := strings.Cut(line.text, " ")
-	if !d.takesText() || line.number <= d.asked.after || rest == "" || strings.HasSuffix(word, surely) {
+	if !d.takesText() || d.begunBefore(line) || rest == "" || strings.HasSuffix(word, surely) {
 		return false
 	}
 	switch order.Kind {

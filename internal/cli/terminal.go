@@ -22,7 +22,9 @@ type terminal struct {
 // typedLine is one line that a person typed.
 type typedLine struct {
 	text   string
-	number uint64 // counts lines from 1
+	number uint64 // counts lines from 1; of a terminal in lines
+	screen bool   // it was typed at a screen, which draws questions itself
+	asked  string // the key of the question that stood there when it was begun
 	burst  string // why no hand has typed it in answer to anything, "" when one may have
 }
 

@@ -62,9 +62,6 @@ func (c *Console) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Asked says that a question appears, and gives its number: lines with a lower one are no answer to it.
-func (c *Console) Asked() uint64 { return c.queue.next() }
-
 // Close ends Run.
 func (c *Console) Close() { c.queue.close() }
 
@@ -97,7 +94,6 @@ type queue struct {
 	mu     sync.Mutex
 	events []Event
 	said   []string
-	number uint64
 	due    atomic.Uint64 // the last record that was in the log when it was opened
 	closed bool
 	wake   chan struct{}
@@ -152,12 +148,4 @@ func (q *queue) take(most int) ([]Event, []string) {
 		q.ring()
 	}
 	return events, said
-}
-
-// next gives the next number of a line or a question.
-func (q *queue) next() uint64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.number++
-	return q.number
 }

@@ -135,7 +135,7 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace {
-		m.hand.feel(msg, m.options.Hand(), m.queue.next)
+		m.hand.feel(msg, m.options.Hand(), m.story.question)
 	}
 	var cmd tea.Cmd
 	m.line, cmd = m.line.Update(msg)
@@ -146,7 +146,7 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 func (m *model) send() {
 	text := strings.TrimSpace(m.line.Value())
 	m.line.SetValue("")
-	typed := m.hand.line(text, m.options.Hand(), m.queue.next)
+	typed := m.hand.line(text, m.options.Hand())
 	if text == "" {
 		m.show(viewBoard)
 		return

@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
-// Typed is one line that a person typed. Number grows with every line and every question, and is
-// taken when the first key of the line is hit: a line with a number below that of a question was begun before the question
-// appeared. Burst marks a line that no hand has typed.
+// Typed is one line that a person typed. Asked is the question that stood on the screen when the first key of the line
+// was hit: a line is no answer to any other. Burst marks a line that no hand has typed.
 type Typed struct {
-	Text   string
-	Number uint64
-	Burst  bool
+	Text  string
+	Asked steps.Question
+	Burst bool
 }
 
 // fastest is the least time between two keys of a person. A key that is held repeats more slowly
@@ -25,16 +26,16 @@ const mostAtOnce = 4
 
 // hand watches how a line comes in.
 type hand struct {
-	begun  time.Time // when its first key came
-	keys   int
-	number uint64
-	burst  bool
+	begun time.Time // when its first key came
+	keys  int
+	asked steps.Question
+	burst bool
 }
 
-// feel takes a key into account that adds text to the line.
-func (h *hand) feel(msg tea.KeyMsg, now time.Time, next func() uint64) {
+// feel takes a key into account that adds text to the line, while a question stands on the screen.
+func (h *hand) feel(msg tea.KeyMsg, now time.Time, asked steps.Question) {
 	if h.keys == 0 {
-		*h = hand{begun: now, number: next()}
+		*h = hand{begun: now, asked: asked}
 	}
 	h.keys++
 	if msg.Paste || len(msg.Runes) > mostAtOnce {
@@ -43,12 +44,9 @@ func (h *hand) feel(msg tea.KeyMsg, now time.Time, next func() uint64) {
 }
 
 // line is the whole line, when it is sent.
-func (h *hand) line(text string, now time.Time, next func() uint64) Typed {
-	if h.keys == 0 {
-		h.number = next()
-	}
+func (h *hand) line(text string, now time.Time) Typed {
 	tooFast := now.Sub(h.begun) < time.Duration(utf8.RuneCountInString(text))*fastest
-	t := Typed{Text: text, Number: h.number, Burst: h.burst || text != "" && tooFast}
+	t := Typed{Text: text, Asked: h.asked, Burst: h.burst || text != "" && tooFast}
 	*h = hand{}
 	return t
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
 // TestWhatAHandTypes tells lines of a person from what was pasted, comes from a program or from the
@@ -35,30 +37,32 @@ func TestWhatAHandTypes(t *testing.T) {
 		"a paste in between": {append(keys("appr", 80*time.Millisecond), chunk{text: "ove", paste: true, gap: time.Second}), true},
 		"a terminal's reply": {[]chunk{{text: "11;rgb:1c1c/1b1b/1a1a", gap: time.Second}}, true},
 	} {
-		now, number := time.Unix(0, 0), uint64(0)
-		next := func() uint64 { number++; return number }
+		now := time.Unix(0, 0)
 		var h hand
 		text := ""
 		for _, chunk := range c.chunks {
 			now = now.Add(chunk.gap)
-			h.feel(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(chunk.text), Paste: chunk.paste}, now, next)
+			h.feel(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(chunk.text), Paste: chunk.paste}, now, steps.Question{})
 			text += chunk.text
 		}
-		if got := h.line(text, now.Add(c.chunks[len(c.chunks)-1].gap), next); got.Burst != c.burst {
+		if got := h.line(text, now.Add(c.chunks[len(c.chunks)-1].gap)); got.Burst != c.burst {
 			t.Errorf("%s: burst %v", name, got.Burst)
 		}
 	}
 }
 
-// TestALineKnowsWhetherItWasBegunBefore: its number is taken at its first key.
-func TestALineKnowsWhetherItWasBegunBefore(t *testing.T) {
-	q := newQueue()
-	var before, after hand
-	key := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a")}
-	before.feel(key, time.Unix(0, 0), q.next)
-	asked := q.next()
-	after.feel(key, time.Unix(1, 0), q.next)
-	if early, late := before.line("a", time.Unix(2, 0), q.next), after.line("a", time.Unix(2, 0), q.next); early.Number >= asked || late.Number <= asked {
-		t.Errorf("numbers %d and %d around the question's %d", early.Number, late.Number, asked)
+// TestALineKnowsWhatWasAsked: the question that stood on the screen when its first key was hit, whatever comes later.
+func TestALineKnowsWhatWasAsked(t *testing.T) {
+	m := screenOf(t, upTo(walked(t), 83), 80, 24, Options{})
+	var got []Typed
+	m.options.Typed = func(line Typed) { got = append(got, line) }
+	type1 := func(r rune) { m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}) }
+	type1('2') // before the question was drawn
+	m.View()
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	type1('2')
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	if len(got) != 2 || got[0].Asked.Step != "" || got[1].Asked.Step != "declare" {
+		t.Errorf("%+v", got)
 	}
 }
