@@ -1,10 +1,16 @@
 package probes
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
+
+// nanoseconds is how a log has durations.
+var nanoseconds = jsonv1.FormatDurationAsNano(true)
 
 // A Reading's value is written as a string, because NaN and the infinities are not
 // numbers in JSON. Min and Max of an Answer are not written: its readings give them.
@@ -23,9 +29,12 @@ func (r *Reading) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads an answer and finds its extremes again. Its readings are read in the same pass: that of a
-// Reading would look at each of them three times more, and a log has millions.
-func (a *Answer) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reads an answer and finds its extremes again.
+func (a *Answer) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, a) }
+
+// UnmarshalJSONFrom does so in the pass that reads what the answer stands in, and its readings are read in it, too:
+// a log has millions of them.
+func (a *Answer) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain Answer
 	read := struct {
 		*plain
@@ -34,7 +43,7 @@ func (a *Answer) UnmarshalJSON(b []byte) error {
 			Raw    string `json:"value"`
 		} `json:"readings"`
 	}{plain: (*plain)(a)}
-	if err := json.Unmarshal(b, &read); err != nil {
+	if err := json.UnmarshalDecode(from, &read, nanoseconds); err != nil {
 		return err
 	}
 	a.Readings = nil

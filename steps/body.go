@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
@@ -519,7 +521,7 @@ func DecodeBody(kind Kind, raw json.RawMessage) (any, error) {
 		}
 		return nil, fmt.Errorf("unknown kind of record %q", kind)
 	}
-	if err := json.Unmarshal(raw, body); err != nil {
+	if err := jsonv2.Unmarshal(raw, body); err != nil {
 		return nil, fmt.Errorf("record of kind %s: %w", kind, err)
 	}
 	return body, nil

@@ -104,3 +104,13 @@ func TestWordsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyThatStandsTwice: readers that keep the first and readers that keep the last would tell two stories.
+func TestKeyThatStandsTwice(t *testing.T) {
+	for _, body := range []string{`{"text":"a","text":"b"}`, `{"Text":"a"}`} {
+		got, err := DecodeBody(KindNoted, []byte(body))
+		if note, ok := got.(*Noted); err == nil && (!ok || note.Text != "") {
+			t.Errorf("%s is read as %+v", body, got)
+		}
+	}
+}
