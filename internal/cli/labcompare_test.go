@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"reflect"
 	"strconv"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"time"
 
 	"github.com/rewarm/rewarm/internal/lab"
-	"github.com/rewarm/rewarm/runbook"
-	"github.com/rewarm/rewarm/templates"
 )
 
 // The scenario that a lab plays by itself is the file of the case study.
@@ -30,21 +27,6 @@ func TestCaseStudyIsItsFile(t *testing.T) {
 	if built := lab.CaseStudy(); !reflect.DeepEqual(*file, built) {
 		t.Errorf("the file has %+v\nthe lab has %+v", *file, built)
 	}
-}
-
-// bundled parses a bundled runbook with some of its text replaced: old, new, old, new.
-func bundled(t *testing.T, name string, edits ...string) *runbook.Document {
-	t.Helper()
-	source, err := templates.Files.ReadFile(path.Join(runbooksDir, name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer(edits...).Replace(string(source))
-	doc, problems := runbook.Parse(name+".yaml", []byte(text), nil)
-	if err := problems.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return doc
 }
 
 func compared(t *testing.T, seed uint64, vary lab.Variation, edits ...string) *comparison {

@@ -160,9 +160,9 @@ func (p *prometheus) readings(value float64, g *given) []probes.Reading {
 	case p.faulty("infinite"):
 		value, g.clean = math.Inf(1), false
 	case p.faulty("low"):
-		value, g.value = 0, 0
+		value, g.value, g.clean = 0, 0, true
 	case p.faulty("high"):
-		value, g.value = 99999, 99999
+		value, g.value, g.clean = 99999, 99999, true
 	}
 	return []probes.Reading{probes.NewReading("{}", value)}
 }
