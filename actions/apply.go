@@ -56,7 +56,7 @@ func applyArgs(l Lease, p Plan, st Stamp) []any {
 	_, steady := flag(st.Steady)
 	return []any{
 		p.Control, p.Run, l.Fence, p.Digest(), p.Step, st.Actor,
-		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version, st.Reason,
+		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version, st.Reason, l.Process,
 	}
 }
 

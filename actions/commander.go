@@ -18,15 +18,20 @@ type Holder struct {
 	// Over is a run whose command is taken even though its lease is alive, and Why the
 	// reason that it is told. It never commands again.
 	Over, Why string
+
+	// Process tells this process from every other, also of the same run.
+	Process string
 }
 
-// Lease is the right of a run to flip controls. Run and Fence are both compared
-// at every flip, because a failover can hand a number out twice.
+// Lease is the right of a run to flip controls. Run, Fence and Process are all compared
+// at every flip: a Redis that falls over or comes back empty hands a number out twice, to
+// two runs, or to two processes of one run on two machines.
 type Lease struct {
-	Run   string
-	Fence int64
-	Since time.Time // server time at which the run first took the command
-	Until time.Time // server time at which others may take it; renewing moves it
+	Run     string
+	Fence   int64
+	Process string
+	Since   time.Time // server time at which the run first took the command
+	Until   time.Time // server time at which others may take it; renewing moves it
 
 	// Version is the highest version of the service's controls that the run has
 	// seen: the next flip gets a higher one, also when Redis has forgotten it.
@@ -66,7 +71,7 @@ func (c *Commanded) Error() string {
 // repeated.
 func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
 	words, err := s.write(ctx, takeScript, []string{s.keys.Commander, s.keys.Fence, s.keys.Meta},
-		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence, h.sinceMS(), h.Over, h.Why)
+		h.Run, h.Actor, h.Host, LeaseTime.Milliseconds(), h.Fence, h.sinceMS(), h.Over, h.Why, h.Process)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -74,7 +79,7 @@ func (s *Store) Take(ctx context.Context, h Holder) (Lease, error) {
 		return Lease{}, commanded(words)
 	}
 	a := answer{words: words}
-	l := Lease{Run: h.Run, Fence: a.number(1), Since: a.time(2), Until: a.time(3)}
+	l := Lease{Run: h.Run, Process: h.Process, Fence: a.number(1), Since: a.time(2), Until: a.time(3)}
 	return l, a.err
 }
 
@@ -91,7 +96,7 @@ func (h Holder) sinceMS() int64 {
 // not come back to them before the next flip. *Commanded means that the run does
 // not command any more.
 func (s *Store) Renew(ctx context.Context, l Lease, deadMan []string) (lapsed []string, err error) {
-	args := []any{l.Run, l.Fence, LeaseTime.Milliseconds()}
+	args := []any{l.Run, l.Fence, l.Process, LeaseTime.Milliseconds()}
 	for _, c := range deadMan {
 		args = append(args, c)
 	}
@@ -107,7 +112,7 @@ func (s *Store) Renew(ctx context.Context, l Lease, deadMan []string) (lapsed []
 
 // Drop gives the command back. It is no error when the run does not command.
 func (s *Store) Drop(ctx context.Context, l Lease) error {
-	_, err := s.write(ctx, dropScript, []string{s.keys.Commander}, l.Run, l.Fence)
+	_, err := s.write(ctx, dropScript, []string{s.keys.Commander}, l.Run, l.Fence, l.Process)
 	return err
 }
 

@@ -103,6 +103,7 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"bytes that are not UTF-8 are compared whole": testBytes,
 		"another run commands":                        testOtherRun,
 		"fence and run are both compared":             testFenceAndRun,
+		"processes of one run are told apart":         testProcessesOfOneRun,
 		"a commander that had gone is not obeyed":     testGoneCommander,
 		"fence never goes back":                       testFenceAfterFailover,
 		"version never goes back":                     testVersionAfterFailover,
@@ -285,6 +286,30 @@ func testFenceAndRun(t *testing.T, srv testServer) {
 	if o.Commander.Run != runB {
 		t.Errorf("outcome %+v", o)
 	}
+}
+
+// testProcessesOfOneRun: a Redis that comes back empty hands one number to two machines that go on with one run.
+func testProcessesOfOneRun(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	here, there := ana, ana
+	here.Process, there.Process = "5f3a", "91c0"
+	before := take(t, s, here)
+	p := plan(t, s, admission, number(3200))
+	srv.do(t, "del", "rewarm:{catalog}:commander", "rewarm:{catalog}:fence")
+	now := take(t, s, there)
+	if now.Fence != before.Fence {
+		t.Fatalf("leases %+v, %+v", before, now)
+	}
+	wantOutcome(t, s.Apply(t.Context(), before, p, stamp), Refused, CommandLost)
+	wantOutcome(t, s.Settle(t.Context(), before, p), Refused, CommandLost)
+	var c *Commanded
+	if _, err := s.Renew(t.Context(), before, nil); !errors.As(err, &c) {
+		t.Errorf("renew: %v", err)
+	}
+	if err := s.Drop(t.Context(), before); err != nil {
+		t.Error(err)
+	}
+	wantOutcome(t, s.Apply(t.Context(), now, p, stamp), Applied, "")
 }
 
 func testFenceAfterFailover(t *testing.T, srv testServer) {

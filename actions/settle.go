@@ -14,7 +14,7 @@ import (
 // value is not written here.
 func (s *Store) Settle(ctx context.Context, l Lease, p Plan) Outcome {
 	keys := []string{s.keys.Controls, s.keys.Meta, s.keys.Commander, s.keys.Fence}
-	words, err := s.write(ctx, settleScript, keys, p.Control, p.Run, l.Fence, p.Digest(), LeaseTime.Milliseconds())
+	words, err := s.write(ctx, settleScript, keys, p.Control, p.Run, l.Fence, p.Digest(), LeaseTime.Milliseconds(), l.Process)
 	if err != nil {
 		return s.settleByReading(ctx, p, err)
 	}

@@ -11,7 +11,7 @@
 --      12 milliseconds until readers fall back to the dead man's value, "0" never
 --      13 the rest of the meta's JSON object, from its first key on
 --      14 the highest version that the run has seen
---      15 why, "" when the step says it
+--      15 why, "" when the step says it  16 the process that commands
 local control, run, fence, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -29,8 +29,8 @@ if old.digest == digest then
   return {'applied', tostring(lastversion), found and '1' or '0', found or '', ''}
 end
 
-local commander = redis.call('HMGET', KEYS[4], 'run', 'fence', 'actor', 'host', 'since', 'until')
-if commander[1] ~= run or commander[2] ~= fence then
+local commander = redis.call('HMGET', KEYS[4], 'run', 'fence', 'actor', 'host', 'since', 'until', 'process')
+if commander[1] ~= run or commander[2] ~= fence or (commander[7] or '') ~= ARGV[16] then
   return {'commanded', commander[1] or '', commander[2] or '', commander[3] or '', commander[4] or '',
           commander[5] or '', commander[6] or '', tostring(now)}
 end

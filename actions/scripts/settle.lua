@@ -3,7 +3,7 @@
 -- buffer on its way here, is refused when it comes.
 --
 -- KEYS  controls, meta, commander, fence
--- ARGV  1 control  2 run  3 fence  4 digest  5 milliseconds of the lease
+-- ARGV  1 control  2 run  3 fence  4 digest  5 milliseconds of the lease  6 process
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local found = redis.call('HGET', KEYS[1], ARGV[1])
@@ -13,8 +13,8 @@ if ok and type(meta) == 'table' and meta.digest == ARGV[4] then
   return {'applied', tostring(meta.version), present, value, ''}
 end
 
-local c = redis.call('HMGET', KEYS[3], 'run', 'fence', 'actor', 'host', 'since', 'until')
-if c[1] ~= ARGV[2] or c[2] ~= ARGV[3] then
+local c = redis.call('HMGET', KEYS[3], 'run', 'fence', 'actor', 'host', 'since', 'until', 'process')
+if c[1] ~= ARGV[2] or c[2] ~= ARGV[3] or (c[7] or '') ~= ARGV[6] then
   return {'commanded', c[1] or '', c[2] or '', c[3] or '', c[4] or '', c[5] or '', c[6] or '', tostring(now)}
 end
 local fence = redis.call('INCR', KEYS[4])

@@ -9,6 +9,7 @@
 --       5 the highest fencing number that the run has seen
 --       6 milliseconds of the server at which it first took the command, "0" never
 --       7 the run whose command is taken over, "" for none  8 why
+--       9 the process that takes it
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local c = redis.call('HMGET', KEYS[1], 'run', 'fence', 'actor', 'host', 'since', 'until',
@@ -39,7 +40,7 @@ local since = now
 if c[1] == ARGV[1] and tonumber(c[5]) then since = tonumber(c[5]) end
 local ends = now + tonumber(ARGV[4])
 redis.call('HSET', KEYS[1], 'run', ARGV[1], 'actor', ARGV[2], 'host', ARGV[3],
-  'fence', string.format('%d', fence), 'since', string.format('%d', since), 'until', string.format('%d', ends))
+  'fence', string.format('%d', fence), 'since', string.format('%d', since), 'until', string.format('%d', ends), 'process', ARGV[9])
 local over = 'over:' .. ARGV[7]
 if ARGV[7] ~= '' and ARGV[7] ~= ARGV[1] and not redis.call('HGET', KEYS[1], over) then
   redis.call('HSET', KEYS[1], over, cjson.encode({run = ARGV[1], actor = ARGV[2], host = ARGV[3],

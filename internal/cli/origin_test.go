@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ func madeUp(env map[string]string) surroundings {
 	return surroundings{
 		getenv: func(name string) string { return env[name] },
 		host:   "desk", user: "ana", pid: 42, version: "1.2.3", clock: frozenClock{},
-		random:     bytes.NewReader([]byte{0x7f, 0x3a}),
+		random:     io.MultiReader(bytes.NewReader([]byte{0x7f, 0x3a}), bytes.NewReader(make([]byte, 64))),
 		interrupts: func() (<-chan string, func()) { return nil, func() {} },
 	}
 }

@@ -129,6 +129,16 @@ func matchRun(folders []runFolder, name string) (runFolder, error) {
 	return runFolder{}, usage(fmt.Errorf("run %q is not the only one: %s", name, strings.Join(names, ", ")), "give more of its id")
 }
 
+// newProcessName names a process as no other is, of whatever host and run: two machines may have one name, and
+// processes of two containers one number.
+func newProcessName(random io.Reader) (string, error) {
+	var name [8]byte
+	if _, err := io.ReadFull(random, name[:]); err != nil {
+		return "", fmt.Errorf("name the process: %w", err)
+	}
+	return fmt.Sprintf("%x", name), nil
+}
+
 // newRunID names a run: when it began, what it walks, and four hex digits that tell
 // runs of the same second apart.
 func newRunID(now time.Time, book string, random io.Reader) (string, error) {

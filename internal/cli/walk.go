@@ -108,8 +108,7 @@ func (w *walk) create(name, through string) error {
 		return fail(exitError, err, "make the state directory writable, or give another --state-dir")
 	}
 	w.closeLater(w.log.Close)
-	w.ready(w.begun(run, through))
-	return nil
+	return w.ready(w.begun(run, through))
 }
 
 // forget removes the folder of a run that never began.
@@ -146,8 +145,7 @@ func (w *walk) reopen(state *steps.State, log *runLog) error {
 		return openError(err, w.folder)
 	}
 	w.closeLater(w.log.Close)
-	w.ready(w.begun(state.Begun.Run, state.Begun.Through))
-	return nil
+	return w.ready(w.begun(state.Begun.Run, state.Begun.Through))
 }
 
 // replay gives the records of the log. The transcript needs them too, so that the
@@ -188,7 +186,11 @@ func (w *walk) replayed(record audit.Record) {
 }
 
 // ready builds what stands between the machine and the world.
-func (w *walk) ready(begun steps.Begun) {
+func (w *walk) ready(begun steps.Begun) error {
+	process, err := newProcessName(w.p.where.random)
+	if err != nil {
+		return err
+	}
 	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: w.published}
 	begun.RedisUser = w.on.store.User()
 	w.notifies(begun.Run)
@@ -197,9 +199,10 @@ func (w *walk) ready(begun steps.Begun) {
 		Doc: w.doc, Journal: w.journal, Prober: w.prober(), Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
 		Begun:    begun,
 		Found:    w.found,
-		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host},
+		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host, Process: process},
 		OnRecord: w.show,
 	})
+	return nil
 }
 
 // published takes a head that was signed.

@@ -68,7 +68,12 @@ func appliedTwice(s *store, l actions.Lease, p actions.Plan, st actions.Stamp, n
 }
 
 func withoutFence(s *store, l actions.Lease, p actions.Plan, st actions.Stamp, now time.Time) actions.Outcome {
-	s.commander.run, s.commander.fence = l.Run, l.Fence
+	s.commander.run, s.commander.fence, s.commander.process = l.Run, l.Fence, l.Process
+	return s.apply(l, p, st, now)
+}
+
+func withoutProcess(s *store, l actions.Lease, p actions.Plan, st actions.Stamp, now time.Time) actions.Outcome {
+	s.commander.process = l.Process
 	return s.apply(l, p, st, now)
 }
 
@@ -93,6 +98,7 @@ var mutants = []struct {
 	{"what prewarm adds is left out", warp{observe: lowered}, `500 service "" "surge" 1s`, withinLimit},
 	{"a brake is set beyond its bounds", replaced("max: 4000, absent", "max: 9999, absent", "to: 2400", "to: 9000"), "", forbiddenFresh},
 	{"the fence is not looked at", warp{apply: withoutFence}, `30 elsewhere "" "" 1s`, oneCommander},
+	{"the process is not looked at", warp{apply: withoutProcess}, "30 elsewhere \"\" \"\" 1s\n33 forget \"\" \"everything\" 0s", oneCommander},
 	{"the end names nothing", decided(func(b *steps.Ended) { b.Overrides = nil }), `150 order "" "abort" 0s`, closeNames},
 	{"the hash is read as it was planned", warp{read: planned}, "", logExplains},
 	{"the log leaves out a version", written(func(b *steps.Settled) { b.Version = 0 }), "", resumeFold},

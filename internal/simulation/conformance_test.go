@@ -81,9 +81,12 @@ func (w *twin) step(r *rand.Rand) {
 	lease := w.leaseOf(run)
 	c := w.doc.Control(pick(r, controlNames(Book{})))
 	ctx := context.Background()
+	if r.IntN(8) == 0 {
+		lease.Process = "3"
+	}
 	switch r.IntN(9) {
 	case 0:
-		h := actions.Holder{Run: run, Actor: "ana", Host: "ops-" + run[:4], Fence: lease.Fence, Since: lease.Since}
+		h := actions.Holder{Run: run, Actor: "ana", Host: "ops-" + run[:4], Fence: lease.Fence, Since: lease.Since, Process: pick(r, []string{"1", "2"})}
 		if r.IntN(4) == 0 {
 			h.Over, h.Why = pick(r, []string{testRun, rivalRun, "20261129T100000Z-third-0001"}), "it sleeps"
 		}

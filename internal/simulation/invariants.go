@@ -535,12 +535,12 @@ func (c *checker) applying(l actions.Lease, p actions.Plan) {
 	}
 }
 
-// applied checks what Redis has just taken.
-func (c *checker) applied(l actions.Lease, p actions.Plan) {
-	if c.w.process != nil && c.w.process.replaced {
-		if c.w.redis.owner != c.w.process {
-			c.broken(oneCommander, "a process that was replaced has flipped %s", p.Control)
-		}
+// applied checks what Redis has just taken from a process, which may have sent it long ago.
+func (c *checker) applied(from *process, p actions.Plan) {
+	if c.w.redis.owner != from {
+		c.broken(oneCommander, "%s was flipped by a process that does not have the command", p.Control)
+	}
+	if from.replaced {
 		c.strange[p.Digest()] = true
 		c.w.edited()
 		return

@@ -27,6 +27,7 @@ type store struct {
 
 type commander struct {
 	run, actor, host string
+	process          string
 	fence            int64
 	since, until     int64 // server ms
 	why              string
@@ -91,15 +92,15 @@ func (s *store) take(h actions.Holder, now time.Time) (actions.Lease, *actions.C
 		since = c.since
 	}
 	until := now.Add(actions.LeaseTime).UnixMilli()
-	s.commander = commander{run: h.Run, actor: h.Actor, host: h.Host, fence: s.fence, since: since, until: until}
+	s.commander = commander{run: h.Run, actor: h.Actor, host: h.Host, process: h.Process, fence: s.fence, since: since, until: until}
 	if _, known := s.over[h.Over]; h.Over != "" && h.Over != h.Run && !known {
 		s.over[h.Over] = commander{run: h.Run, actor: h.Actor, host: h.Host, since: now.UnixMilli(), why: h.Why}
 	}
-	return actions.Lease{Run: h.Run, Fence: s.fence, Since: time.UnixMilli(since), Until: time.UnixMilli(until)}, nil
+	return actions.Lease{Run: h.Run, Process: h.Process, Fence: s.fence, Since: time.UnixMilli(since), Until: time.UnixMilli(until)}, nil
 }
 
 func (s *store) commands(l actions.Lease) bool {
-	return s.commander.run == l.Run && s.commander.run != "" && s.commander.fence == l.Fence
+	return s.commander.run == l.Run && s.commander.run != "" && s.commander.fence == l.Fence && s.commander.process == l.Process
 }
 
 func (s *store) renew(l actions.Lease, deadMan []string, now time.Time) (lapsed []string, other *actions.Commanded) {
@@ -175,7 +176,7 @@ func (s *store) settle(l actions.Lease, p actions.Plan, now time.Time) actions.O
 	}
 	s.fence = max(s.fence+1, s.commander.fence+1)
 	s.commander.fence, s.commander.until = s.fence, now.Add(actions.LeaseTime).UnixMilli()
-	lease := actions.Lease{Run: l.Run, Fence: s.fence, Since: time.UnixMilli(s.commander.since), Until: time.UnixMilli(s.commander.until)}
+	lease := actions.Lease{Run: l.Run, Process: l.Process, Fence: s.fence, Since: time.UnixMilli(s.commander.since), Until: time.UnixMilli(s.commander.until)}
 	return actions.Outcome{Result: actions.Refused, Cause: actions.NotApplied, Found: s.raw(p.Control), Seen: true, Version: p.Version, Lease: &lease,
 		Sentence: p.Control + " was not flipped and will not be"}
 }
@@ -362,6 +363,7 @@ func (r *redis) Drop(_ context.Context, l actions.Lease) error {
 }
 
 func (r *redis) Apply(_ context.Context, l actions.Lease, p actions.Plan, st actions.Stamp) actions.Outcome {
+	from := r.w.process
 	r.w.checker.applying(l, p)
 	if r.w.warp.slow {
 		return outcomeOf(unreachable)
@@ -375,7 +377,7 @@ func (r *redis) Apply(_ context.Context, l actions.Lease, p actions.Plan, st act
 			o = s.apply(l, p, st, now)
 		}
 		if s.version != before {
-			r.w.checker.applied(l, p)
+			r.w.checker.applied(from, p)
 		}
 	})
 	if failure != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -30,6 +31,7 @@ type world struct {
 	redis      redis
 	disk       *disk
 	process    *process
+	processes  int      // that there have been
 	sleeper    *process // another process of the same run that does not know that it was replaced
 	wakesAt    time.Time
 	startAt    time.Time     // when somebody resumes a run that has no process
@@ -236,6 +238,7 @@ func (c processClock) Deadline(ctx context.Context, _ time.Duration) (context.Co
 }
 
 func (w *world) newProcess() *process {
+	w.processes++
 	p := &process{w: w, host: w.host, shift: w.shift, saw: map[string]*string{}, begunAt: w.now}
 	p.log = &log{p: p, disk: w.disk}
 	approve := steps.Auto
@@ -244,7 +247,7 @@ func (w *world) newProcess() *process {
 	}
 	p.machine = steps.New(steps.Config{Doc: w.walked(), Journal: p.log, Prober: &w.prometheus, Controls: &w.redis, Caller: p, Clock: p.clock(),
 		Begun:    steps.Begun{Run: w.run, Over: w.over, File: "simulated.yaml", Approve: approve, Through: w.plan.Book.Stop, Version: "simulated", Host: p.host, PID: 1, User: "ana"},
-		Holder:   actions.Holder{Run: w.run, Actor: "ana", Host: p.host},
+		Holder:   actions.Holder{Run: w.run, Actor: "ana", Host: p.host, Process: strconv.Itoa(w.processes)},
 		OnRecord: func(r audit.Record, body any) { w.checker.record(p, r, body) }})
 	return p
 }
