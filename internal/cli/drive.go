@@ -39,6 +39,7 @@ type driver struct {
 	asked    asked
 	listed   string // the step whose question was shown in full
 	blocking string // what blocked the next release when the machine last waited
+	moving   bool   // the machine has not come to wait since its last move
 	stopped  bool   // an interruption was handed over
 	leaves   error  // why the walk stops although it is held, nil while it goes on
 	junk     junk   // what lay in the inbox and was no order
@@ -50,6 +51,7 @@ const longestHold = 5 * time.Minute
 
 // walk drives the machine to an end. The error is nil when the run closed.
 func (d *driver) walk(ctx context.Context) error {
+	d.moving = true
 	for {
 		if err := d.deliver(); err != nil {
 			return err
@@ -58,10 +60,12 @@ func (d *driver) walk(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		d.moving = true
 		switch m := move.(type) {
 		case steps.Stop:
 			return d.ended(m.Ending)
 		case steps.Wait:
+			d.moving = false
 			if err := d.wait(ctx, m); err != nil {
 				return err
 			}
@@ -204,6 +208,10 @@ func (d *driver) needsWord(q steps.Question) bool {
 func (d *driver) deliver() error {
 	for _, item := range d.mail.take() {
 		var err error
+		if d.moving && isApproval(item) {
+			d.mail.keep(item)
+			continue
+		}
 		switch m := item.(type) {
 		case typedLine:
 			err = d.typed(m)
@@ -228,6 +236,18 @@ func (d *driver) deliver() error {
 		}
 	}
 	return nil
+}
+
+// isApproval reports whether mail is to approve something. It is kept until the machine waits: between two moves
+// nothing is on offer, and a word that came while a slow poll was under way would be refused for that.
+func isApproval(item mail) bool {
+	switch m := item.(type) {
+	case typedLine:
+		return approves(m.text)
+	case steps.Order:
+		return m.Kind == steps.OrderApprove
+	}
+	return false
 }
 
 // order gives an order to the machine; a refusal is said to the person and no error.

@@ -23,6 +23,7 @@ type scripted struct {
 	calls   []steps.CallDone
 	held    []string
 	refuse  *steps.RefusedOrder
+	told    func(steps.Order) // may be nil
 	touched chan struct{}
 }
 
@@ -57,6 +58,9 @@ func (m *scripted) Step(context.Context) (steps.Move, error) {
 func (m *scripted) Order(o steps.Order) error {
 	defer m.touch()()
 	m.orders = append(m.orders, o)
+	if m.told != nil {
+		m.told(o)
+	}
 	if m.refuse != nil {
 		return m.refuse
 	}
@@ -307,6 +311,27 @@ func TestMailEndsASleep(t *testing.T) {
 		}
 		if len(m.orders) != 1 || m.orders[0].Kind != steps.OrderInterrupt || len(m.calls) != 1 {
 			t.Errorf("orders %v, calls %v", m.orders, m.calls)
+		}
+	})
+}
+
+// TestWordBetweenTwoMoves: an approval that comes while the machine moves counts as soon as it waits, and a hold
+// at once.
+func TestWordBetweenTwoMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newScripted(t, steps.Poll{}, steps.Poll{}, steps.Wait{Until: time.Now().Add(time.Hour), Question: approval})
+		d := unattended(t, m)
+		d.answers = func(answered) {}
+		left := map[steps.OrderKind]int{}
+		m.told = func(o steps.Order) { left[o.Kind] = len(m.moves) }
+		elsewhere := &steps.Origin{ID: "1"}
+		d.mail.post(steps.Order{Kind: steps.OrderApprove, Digest: "aaaaaaaa", Origin: elsewhere})
+		d.mail.post(steps.Order{Kind: steps.OrderHold, Origin: elsewhere})
+		if err := d.walk(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left[steps.OrderHold] != 3 || left[steps.OrderApprove] != 0 {
+			t.Errorf("moves that were left: %v", left)
 		}
 	})
 }

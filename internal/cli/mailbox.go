@@ -45,6 +45,13 @@ func (m *mailbox) take() []mail {
 	return items
 }
 
+// keep puts back what was taken, for the next time.
+func (m *mailbox) keep(item mail) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting = append(m.waiting, item)
+}
+
 // waits reports whether something has come in.
 func (m *mailbox) waits() bool {
 	m.mu.Lock()
