@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,14 +82,15 @@ func withoutUnit(value, other string) string {
 	return value
 }
 
-// eventSection is what happened last.
-func (d *drawing) eventSection(width int) section {
-	const most = 60
+// eventSection is what happened last, as far as a screen of that height can show it.
+func (d *drawing) eventSection(width, height int) section {
 	var rows []string
-	latest := d.story.events[max(0, len(d.story.events)-most):]
-	for i := range latest {
-		rows = append(rows, wrapped(latest[i].brief(width), width, len(briefTime)+1)...)
+	for i := len(d.story.events) - 1; i >= 0 && len(rows) < height; i-- {
+		lines := wrapped(d.story.events[i].brief(width), width, len(briefTime)+1)
+		slices.Reverse(lines)
+		rows = append(rows, lines...)
 	}
+	slices.Reverse(rows)
 	return section{title: "events", rows: rows, last: true}
 }
 
