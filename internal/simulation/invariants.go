@@ -222,7 +222,8 @@ func (c *checker) settled(b *steps.Settled) {
 		c.flipped[b.Plan.Control] = true
 		fallthrough
 	case b.Result == steps.ResultNothing:
-		if step := c.w.doc.Step(b.Target.Step); step != nil && step.Stage.Protects() && len(step.Expect) > 0 && b.Target.Purpose == steps.PurposeFlip {
+		// What was done by hand meanwhile is judged by itself: a flip that turns out to have been made is its second brake.
+		if step := c.w.doc.Step(b.Target.Step); step != nil && step.Stage.Protects() && len(step.Expect) > 0 && b.Target.Purpose == steps.PurposeFlip && !c.byHand[step.Name] {
 			c.owing[step.Name] = true
 		}
 		if b.Target.Purpose == steps.PurposeUndo {
