@@ -37,9 +37,8 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 	}
 	plan := actions.NewPlan(m.state.Begun.Run, v.Target.Step, c, live, v.To)
 	body := &Planned{Target: v.Target, Plan: plan, Digest: plan.Digest(), Before: readable(c, plan.Before), After: readable(c, plan.After)}
-	if before, err := decode(c, plan.Before); err == nil {
-		body.Target.From = numberText(before)
-	}
+	before, _ := decode(c, plan.Before) // what nobody can read has no number, as in the gate that is polled for
+	body.Target.From = numberText(before)
 	if live.Meta != nil {
 		body.Owner = live.Meta.Owner
 	}
