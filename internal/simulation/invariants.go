@@ -83,8 +83,15 @@ type checker struct {
 	agreed     map[string]bool // controls of which persons have adopted a value
 	heldByHand bool
 	lastFlip   time.Time       // when the walk's latest flip was applied
+	flipBefore lostFlip        // what lastFlip was before it
 	version    int64           // of the latest flip
 	strange    map[string]bool // digests of another process, that this log cannot know
+}
+
+// lostFlip is the flip that may turn out to be lost, and when the one before it was applied.
+type lostFlip struct {
+	digest string
+	before time.Time
 }
 
 // grant is an approval as the log has it.
@@ -118,7 +125,7 @@ func (c *checker) left(err error) {
 // happened.
 func (c *checker) resumed() {
 	fresh := newChecker(c.w)
-	fresh.lastFlip, fresh.version, fresh.strange, fresh.agreed, fresh.heldByHand = c.lastFlip, c.version, c.strange, c.agreed, c.heldByHand
+	fresh.lastFlip, fresh.flipBefore, fresh.version, fresh.strange, fresh.agreed, fresh.heldByHand = c.lastFlip, c.flipBefore, c.version, c.strange, c.agreed, c.heldByHand
 	*c = fresh
 	for _, l := range c.w.disk.lines {
 		c.follow(l.record, l.body, l.at, l.shift)
@@ -240,6 +247,9 @@ func (c *checker) settled(b *steps.Settled) {
 			delete(c.drifting, b.Plan.Control)
 		}
 	case b.Result == steps.ResultRefused && b.Seen:
+		if b.Cause == string(actions.NotApplied) && b.Digest == c.flipBefore.digest { // a failover has lost it before anybody knew of it
+			c.lastFlip = c.flipBefore.before
+		}
 		c.void(func(g *grant) bool { return b.Cause == string(actions.Moved) && covers(g, b.Plan.Control) })
 	}
 }
@@ -559,6 +569,7 @@ func (c *checker) applied(from *process, p actions.Plan) {
 	if c.w.redis.commander.run != last.run || c.w.redis.commander.fence != last.fence {
 		c.broken(oneCommander, "%s was flipped by %s with fence %d, and %s commands", p.Control, last.run, last.fence, c.w.redis.commander.run)
 	}
+	c.flipBefore = lostFlip{last.digest, c.lastFlip}
 	c.lastFlip, c.version = c.w.now, last.version
 }
 
