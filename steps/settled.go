@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -165,6 +166,15 @@ func (s *State) own(flip *FlipState) {
 	}
 	s.see(flip.Plan.Control, flip.Plan.After)
 	c.Expected, c.Version = flip.Plan.After, flip.Version
+	s.outdate(flip)
+}
+
+// outdate drops the plans that a control had before a flip. Should the value that one of them starts from
+// come back, it takes another plan: the old one may have been applied, by a process whose last records are lost.
+func (s *State) outdate(flip *FlipState) {
+	maps.DeleteFunc(s.plans, func(_ Target, p *Planned) bool {
+		return p.Plan.Control == flip.Plan.Control && p.Digest != flip.Digest
+	})
 }
 
 // takeOver makes what another run has left this run's own, so that it is named and restored.
