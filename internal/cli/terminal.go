@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -121,9 +122,23 @@ func plainLine(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// ask drops what was typed before a question appears, and gives the number of the
-// last line that cannot be an answer to it.
+// ask drops a line that was begun before a question appears, and gives the number of the
+// last line that cannot be an answer to it. Whole lines are read first: one of them may be
+// the word that puts a brake on.
 func (t *terminal) ask() uint64 {
+	for range mostReading / readingTakes {
+		if !waiting(t.file, 0) {
+			break
+		}
+		_ = wallClock{}.Wait(context.Background(), wallClock{}.Now().Add(readingTakes))
+	}
 	drain(t.file)
 	return t.read.Load()
 }
+
+// readingTakes is how soon listen has read what was typed, and mostReading how long it may
+// take on a busy machine; a terminal that was hung up always has something to read.
+const (
+	readingTakes = time.Millisecond
+	mostReading  = 2 * time.Second
+)
