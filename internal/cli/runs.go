@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // runFolder is where one run keeps its log and head.
@@ -71,13 +73,25 @@ func (p *program) runFolders() ([]runFolder, error) {
 }
 
 // olderRun orders runs by the second in which they began, which their ids begin with, and those of one
-// second by when they were written to last.
+// second by their first records. On the lab these have a modelled time, the same for all: there it is by when
+// they were written to last.
 func olderRun(a, b runFolder) int {
 	const second = len("20060102T150405Z")
 	if byID := strings.Compare(a.run[:second], b.run[:second]); byID != 0 {
 		return byID
 	}
-	return cmp.Or(a.written().Compare(b.written()), strings.Compare(a.run, b.run))
+	return cmp.Or(a.began().Compare(b.began()), a.written().Compare(b.written()), strings.Compare(a.run, b.run))
+}
+
+// began is the time of the first record; the zero time when there is none.
+func (f runFolder) began() time.Time {
+	for record, err := range audit.Records(f.logPath()) {
+		if err == nil {
+			return record.At
+		}
+		break
+	}
+	return time.Time{}
 }
 
 // written is when the log was written to last; the zero time when there is none.
