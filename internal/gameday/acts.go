@@ -43,9 +43,6 @@ func (w *world) script() error {
 			}
 			a.fault = fault
 		}
-		if h.Event == runbook.RedisFailover {
-			w.keeping = max(w.keeping, h.For)
-		}
 		if h.When == nil {
 			a.at, a.timed = w.began.Add(h.At), true
 		}
@@ -95,22 +92,7 @@ func (w *world) later(d time.Duration, do func()) {
 
 // do lets one thing happen.
 func (w *world) do(h *runbook.Happening, fault lab.Event) (outcome, detail string) {
-	until := w.clock.Now().Add(h.For)
 	switch h.Event {
-	case runbook.PrometheusAway, runbook.PrometheusStale, runbook.PrometheusPartial:
-		w.metrics.fail(h.Event, until)
-	case runbook.RedisAway:
-		w.line.sever(true)
-		w.later(h.For, func() { w.line.sever(false) })
-	case runbook.RedisRefuses:
-		w.lab.RefuseWrites(h.With)
-		w.later(h.For, func() { w.lab.RefuseWrites("") })
-	case runbook.RedisFailover:
-		w.failOver(h.For)
-	case runbook.EditControl:
-		return "done", w.edit(h.Control, h.To)
-	case runbook.RestoreAll:
-		return "done", w.restoreAll()
 	case runbook.SlowWords:
 		w.person.word = h.For
 	case runbook.IgnoreHolds:
@@ -122,7 +104,7 @@ func (w *world) do(h *runbook.Happening, fault lab.Event) (outcome, detail strin
 	case runbook.KillOperator, runbook.TakeOver, runbook.GiveOrder:
 		return w.doToRun(h)
 	default:
-		w.lab.Happen(fault)
+		return w.ground.befall(h, fault)
 	}
 	return "done", ""
 }
@@ -149,56 +131,13 @@ func (w *world) doToRun(h *runbook.Happening) (outcome, detail string) {
 	return "done", ""
 }
 
-// edit writes a control past every run, and says what it was.
-func (w *world) edit(c *runbook.Control, to *runbook.Value) string {
-	before, set := w.lab.Control(w.day.Book.Service, c.Name)
-	if !set {
-		before = "absent"
-	}
-	if to == nil {
-		w.lab.Edit(w.day.Book.Service, c.Name, nil)
-		return c.Name + " " + before + " -> absent"
-	}
-	raw := actions.Encode(*to)
-	w.lab.Edit(w.day.Book.Service, c.Name, &raw)
-	return c.Name + " " + before + " -> " + raw
-}
-
-// restoreAll writes the steady value of every control that has another.
-func (w *world) restoreAll() string {
-	written := 0
-	for i := range w.day.Book.Controls {
-		c := &w.day.Book.Controls[i]
-		if v, ok := w.value(c); !ok || !v.Equal(c.Steady) {
-			w.edit(c, &c.Steady)
-			written++
-		}
-	}
-	return fmt.Sprintf("%d controls at once", written)
-}
-
-// value is what a control is now; false when nobody could read it.
-func (w *world) value(c *runbook.Control) (runbook.Value, bool) {
-	raw, set := w.lab.Control(w.day.Book.Service, c.Name)
-	if !set {
-		return c.Absent, true
-	}
-	v, err := actions.Decode(c, raw)
-	return v, err == nil
-}
-
 // Whoever comes beside the operator, and where they sit.
 const secondOperator, elsewhere = "second operator", "elsewhere"
-
-// openStore opens the way to the controls that every run takes.
-func (w *world) openStore() (*actions.Store, error) {
-	return actions.Open(actions.Options{URL: "redis://lab:6379", Dial: w.line.dial, Service: w.day.Book.Service, Clock: w.clock})
-}
 
 // secondRun is somebody who starts a run and obeys when refused.
 func (w *world) secondRun() (outcome, detail string) {
 	ctx := context.Background()
-	store, err := w.openStore()
+	store, err := w.ground.store()
 	if err != nil {
 		return "failed", err.Error()
 	}
@@ -213,35 +152,4 @@ func (w *world) secondRun() (outcome, detail string) {
 	}
 	_ = store.Drop(ctx, lease)
 	return "began", "nobody commanded the service"
-}
-
-// replica is what a replica of Redis has at a time.
-type replica struct {
-	at       time.Time
-	failOver func()
-}
-
-// keepReplica keeps a copy of Redis a second, as long ago as a failover of the day reaches.
-func (w *world) keepReplica() {
-	if w.keeping == 0 {
-		return
-	}
-	now := w.clock.Now()
-	w.copies = append(w.copies, replica{now, w.lab.Replica()})
-	for len(w.copies) > 1 && !w.copies[1].at.Add(w.keeping).After(now) {
-		w.copies = w.copies[1:]
-	}
-}
-
-// failOver lets a replica take over that lacks what was written in the last time.
-func (w *world) failOver(lost time.Duration) {
-	now := w.clock.Now()
-	for _, c := range slices.Backward(w.copies) {
-		if now.Sub(c.at) >= lost {
-			w.line.sever(true)
-			c.failOver()
-			w.line.sever(false)
-			return
-		}
-	}
 }

@@ -170,7 +170,7 @@ func (j *judge) answer(ask probes.Ask, seen *probes.Observation) *probes.Answer 
 func (j *judge) take(m *runbook.Measure) (float64, bool) {
 	switch {
 	case m.Control != nil:
-		v, ok := j.w.value(m.Control)
+		v, ok := j.w.ground.value(m.Control)
 		if v.Unlimited {
 			return math.MaxFloat64, ok
 		}
@@ -187,7 +187,7 @@ func (j *judge) number(name string) (float64, bool) {
 	if c == nil {
 		return 0, false
 	}
-	v, ok := j.w.value(c)
+	v, ok := j.w.ground.value(c)
 	return v.Number, ok && !v.Unlimited
 }
 

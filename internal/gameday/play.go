@@ -114,7 +114,7 @@ func (w *world) play(ctx context.Context) error {
 func (w *world) look(ctx context.Context) {
 	w.score.second()
 	w.judge.second(ctx)
-	w.keepReplica()
+	w.ground.second()
 	if w.options.OnSecond != nil {
 		w.options.OnSecond(w.elapsed())
 	}

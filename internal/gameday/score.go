@@ -14,6 +14,7 @@ import (
 // when they are above zero.
 type scoreboard struct {
 	w                 *world
+	modelled          bool // the service has figures of its own
 	first, latest     lab.Figures
 	declared, guarded time.Duration
 	recovered, closed time.Duration
@@ -28,14 +29,14 @@ type scoreboard struct {
 }
 
 func newScoreboard(w *world) *scoreboard {
-	f := w.lab.Figures()
-	return &scoreboard{w: w, first: f, latest: f}
+	f, known := w.ground.figures()
+	return &scoreboard{w: w, first: f, latest: f, modelled: known}
 }
 
 // second takes the figures of a second.
 func (s *scoreboard) second() {
-	now := s.w.lab.Figures()
-	if now.At-s.latest.At >= second {
+	now, known := s.w.ground.figures()
+	if known && now.At-s.latest.At >= second {
 		s.demand(now)
 		s.latest = now
 	}
@@ -137,7 +138,7 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 	case "closed":
 		return moment(s.closed)
 	}
-	if s.w.day.past != nil { // the lab's service is not the one of this day
+	if !s.modelled {
 		return s.ofRun(name)
 	}
 	switch name {

@@ -138,28 +138,29 @@ func (r *walker) notBegun(err error) error {
 	return nil
 }
 
-// newMachine builds a process that walks on the lab, through the day's faults.
+// newMachine builds a process that walks through the day's faults.
 func (r *walker) newMachine() (*steps.Machine, error) {
 	clock, doc := r.w.clock, r.w.day.Book
 	var err error
-	if r.prober, err = probes.NewPoller(probes.Options{URL: labURL, Transport: r.w.metrics}, clock); err != nil {
+	if r.prober, err = r.w.ground.prober(); err != nil {
 		return nil, err
 	}
-	if r.store, err = r.w.openStore(); err != nil {
+	if r.store, err = r.w.ground.store(); err != nil {
 		return nil, err
 	}
 	approve := steps.Auto
 	if r.w.options.Approve != "auto" {
 		approve = steps.Manual
 	}
+	begun := steps.Begun{
+		Format: steps.FormatV1, Run: r.id, Service: doc.Service, File: doc.File, Runbook: doc.Source, SHA256: doc.Sum(),
+		Parameters: r.w.day.Set, Approve: approve, Version: r.w.options.Version, Prometheus: r.prober.Address(),
+		Redis: r.store.Target(), Host: r.host, User: r.actor, Over: r.over,
+	}
+	r.w.ground.describe(&begun)
 	return steps.New(steps.Config{
 		Doc: doc, Journal: r.journal, Prober: r.prober, Controls: r.store, Caller: r, Clock: clock,
-		Begun: steps.Begun{
-			Format: steps.FormatV1, Run: r.id, Service: doc.Service, File: doc.File, Runbook: doc.Source, SHA256: doc.Sum(),
-			Parameters: r.w.day.Set, Approve: approve, Version: r.w.options.Version, Prometheus: r.prober.Address(),
-			Redis: r.store.Target(), Host: r.host, User: r.actor, Lab: true, Over: r.over,
-			Scenario: &steps.Scenario{Name: r.w.day.Story.Name, Seed: r.w.options.Seed},
-		},
+		Begun:    begun,
 		Holder:   actions.Holder{Run: r.id, Actor: r.actor, Host: r.host},
 		OnRecord: r.record,
 	}), nil
@@ -192,14 +193,9 @@ func (r *walker) close() {
 	}
 }
 
-// Start has the lab answer a call; the answer is handed in before the next move.
+// Start makes a call; the answer is handed in before the next move.
 func (r *walker) Start(c steps.CallRequest) {
-	words := c.Do.Args
-	if len(words) == 0 {
-		words = []string{c.Do.Method, c.Do.URL}
-	}
-	done := steps.CallDone{Step: c.Step, Undo: c.Undo, Instead: c.Instead, OK: true, Output: r.w.lab.Call(words...)}
-	r.calls = append(r.calls, done)
+	r.w.ground.call(c, func(done steps.CallDone) { r.calls = append(r.calls, done) })
 }
 
 func (r *walker) hear() error {

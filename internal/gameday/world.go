@@ -2,13 +2,7 @@ package gameday
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"net/http"
 	"time"
-
-	"github.com/rewarm/rewarm/internal/lab"
-	"github.com/rewarm/rewarm/probes"
 )
 
 // Clock is the time of a day. Waiting moves the lab.
@@ -22,59 +16,51 @@ type Clock interface {
 type world struct {
 	day     *Day
 	options Options
-	lab     *lab.Lab
+	ground  ground
 	clock   Clock
 	began   time.Time
-	metrics *prometheus
-	line    *redisLine
 	runs    []*walker // the last one is that of whoever has the command, or is about to take it
 	acts    []*act
 	person  person
 	judge   *judge
 	score   *scoreboard
-	copies  []replica // of Redis, oldest first; only while a failover is to come
-	keeping time.Duration
 	events  []Event
 }
 
-// labURL is the address of a lab in this process; its host does not matter.
-const labURL = "http://lab"
-
-// dayOfPlays is the day on which plays are, so that two of them are equal.
-var dayOfPlays = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
-
 func newWorld(day *Day, o Options) (*world, error) {
-	l, err := lab.New(lab.Options{Seed: o.Seed, Scenario: day.Story, Start: dayOfPlays.Add(day.Story.Start)})
+	w := &world{day: day, options: o, person: newPerson(day, o)}
+	g, err := newLabGround(w)
 	if err != nil {
-		return nil, fmt.Errorf("the lab: %w", err)
+		return nil, err
 	}
-	w := &world{day: day, options: o, lab: l, clock: l.Clock(), began: l.Clock().Now()}
-	w.metrics = &prometheus{source: l.Transport(), freeze: l.Frozen, clock: w.clock}
-	if past := day.past; past != nil {
-		w.metrics.source = past.Transport(w.began, time.Time{}, w.clock.Now)
-		w.metrics.freeze = func() http.RoundTripper { return past.Transport(w.began, w.clock.Now(), w.clock.Now) }
+	w.ground, w.began = g, w.clock.Now()
+	if err := w.prepare(); err != nil {
+		g.close()
+		return nil, err
 	}
-	w.line = &redisLine{lab: l, open: map[net.Conn]bool{}}
-	w.person = newPerson(day, o)
+	g.expect(w.acts)
+	return w, nil
+}
+
+// prepare puts together what happens, what is measured and who judges.
+func (w *world) prepare() error {
 	if err := w.script(); err != nil {
-		l.Close()
-		return nil, err
+		return err
 	}
-	poller, err := probes.NewPoller(probes.Options{URL: labURL, Transport: w.metrics.source}, w.clock)
+	poller, err := w.ground.witness()
 	if err != nil {
-		l.Close()
-		return nil, err
+		return err
 	}
 	w.score = newScoreboard(w)
 	w.judge = newJudge(w, poller)
-	return w, nil
+	return nil
 }
 
 func (w *world) close() {
 	for _, run := range w.runs {
 		run.close()
 	}
-	w.lab.Close()
+	w.ground.close()
 }
 
 // elapsed is the time since the start of the day.

@@ -1,0 +1,32 @@
+package gameday
+
+import (
+	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/internal/lab"
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
+)
+
+// ground is what a day is played on.
+type ground interface {
+	// prober and store open the ways to the metrics and to the controls that a run takes, and
+	// that the day may cut.
+	prober() (*probes.Poller, error)
+	store() (*actions.Store, error)
+	// witness opens a way to the metrics that nothing cuts.
+	witness() (*probes.Poller, error)
+	// value is what a control is now; false when nobody could read it.
+	value(c *runbook.Control) (runbook.Value, bool)
+	// befall lets happen what is neither done to a run nor by its operator.
+	befall(h *runbook.Happening, fault lab.Event) (outcome, detail string)
+	// call makes a call of a run, and hands its outcome in.
+	call(c steps.CallRequest, answer func(steps.CallDone))
+	// describe says in the log of a run where it is walked.
+	describe(begun *steps.Begun)
+	// figures are those of the service; false when it has none that can be read.
+	figures() (lab.Figures, bool)
+	// second is called once a second.
+	second()
+	close()
+}
