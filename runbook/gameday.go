@@ -15,6 +15,7 @@ type GameDay struct {
 	Source   []byte
 	Name     string
 	About    string
+	Lesson   string // what the day teaches; "" where the file does not say
 	Scenario string
 	Past     *Past // metrics of an incident that somebody has had; nil for those of the scenario
 	Seed     uint64
@@ -220,6 +221,7 @@ func (r *dayReader) read(root *node) {
 	f.need("kind", "write kind: "+GameDayKind)
 	day.Name, day.About = f.slug("name"), f.prose("about")
 	f.need("about", "say in one sentence what is practised")
+	day.Lesson = f.prose("lesson")
 	f.need("duration", "write duration: 12m, say")
 	day.Duration = f.duration("duration", 0)
 	if n := f.get("seed"); n != nil {

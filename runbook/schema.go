@@ -46,7 +46,7 @@ var schema = map[string][]string{
 	"variant":   {"when", "says", "runbook"},
 	"avoid":     {"do", "why"},
 
-	"gameday": {"apiVersion", "kind", "name", "about", "scenario", "past", "seed", "runbook", "set", "duration", "figures",
+	"gameday": {"apiVersion", "kind", "name", "about", "lesson", "scenario", "past", "seed", "runbook", "set", "duration", "figures",
 		"probes", "operator", "timeline", "mistakes", "expect", "breaks"},
 	"past":     {"interval", "input", "export"},
 	"input":    {"series", "values"},
