@@ -76,11 +76,14 @@ func (m *Machine) stop(o Order) error {
 	return m.by(o, KindOrdered, &OrderedBody{Order: o.Kind, By: o.By, Reason: o.Text})
 }
 
+// heldByWords begins the sentence of a hold that a person has ordered.
+const heldByWords = "held by "
+
 func held(o Order) string {
 	if o.Text == "" {
-		return "held by " + o.By
+		return heldByWords + o.By
 	}
-	return "held by " + o.By + ": " + o.Text
+	return heldByWords + o.By + ": " + o.Text
 }
 
 // Question is what the walk waits for a person to say at this moment.

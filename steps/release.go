@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/runbook"
@@ -187,7 +188,7 @@ func (n *next) blocker() string {
 	case s.Broken:
 		return "the log's disk is broken: protections may go on, releases may not"
 	case len(s.holds) > 0:
-		return "held: " + n.holdNow(s.holds[0])
+		return n.heldWords(s.holds[0])
 	case len(s.open) > 0:
 		return fmt.Sprintf("the outcome of %s is not known yet", s.open[0].Target)
 	case len(s.toIdle) > 0:
@@ -204,6 +205,14 @@ func (n *next) blocker() string {
 		}
 	}
 	return n.unfinished()
+}
+
+// heldWords says that something is held, which the sentence of a person's order does by itself.
+func (n *next) heldWords(h *HoldState) string {
+	if strings.HasPrefix(h.Sentence, heldByWords) {
+		return h.Sentence
+	}
+	return "held: " + n.holdNow(h)
 }
 
 // unfinished names a protection that is not on yet, or what one still owes.

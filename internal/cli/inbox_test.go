@@ -225,7 +225,7 @@ func TestResults(t *testing.T) {
 		code exitCode
 		says string
 	}{
-		"done":        {result{Run: "RUN", Order: "hold", Outcome: orderDone, answered: answered{Seq: 7, Blocking: "held: held by bob"}}, exitDone, "hold: done, record 7 of run RUN\nnow: held: held by bob\n"},
+		"done":        {result{Run: "RUN", Order: "hold", Outcome: orderDone, answered: answered{Seq: 7, Blocking: "held by bob"}}, exitDone, "hold: done, record 7 of run RUN\nnow: held by bob\n"},
 		"done before": {result{Run: "RUN", Order: "hold", Outcome: orderDone, answered: answered{Seq: 7, Again: true}}, exitDone, "hold: done before, record 7 of run RUN\n"},
 		"refused":     {result{Run: "RUN", Order: "hold", Outcome: orderRefused, answered: answered{Seq: 7, Refused: "no"}}, exitError, ""},
 		"taken back":  {result{Run: base.Run, Order: base.Order, Outcome: orderRecalled}, exitHeld, ""},
