@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -10,29 +11,51 @@ import (
 	"github.com/rewarm/rewarm/templates"
 )
 
-// TestContrast of the pages, in light and in dark: text has 4.5 to 1 against its ground, lines and keys have 3 to 1, as
-// WCAG 2 asks.
+// TestContrast of the pages, in light, in dark and in print: every colour that text has is 4.5 to 1 against its ground,
+// those of lines and keys 3 to 1, as WCAG 2 asks. Paper is white whatever the screen was.
 func TestContrast(t *testing.T) {
-	text, err := templates.Files.ReadFile(pageTemplate)
+	style, err := templates.Files.ReadFile(pageTemplate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := regexp.MustCompile(`:root \{[^}]*--ink[^}]*--a:[^}]*\}`).FindAllString(string(text), -1)
-	if len(sets) != 2 {
-		t.Fatalf("%d sets of colours, not one for light and one for dark", len(sets))
-	}
-	for i, set := range sets {
-		mode := []string{"light", "dark"}[i]
-		colours := map[string]string{}
-		for _, m := range regexp.MustCompile(`--([a-z]+): (#[0-9a-f]{6})`).FindAllStringSubmatch(set, -1) {
-			colours[m[1]] = m[2]
+	light := coloursIn(t, style, `(?m)^:root \{[^}]*\}`)
+	dark := coloursIn(t, style, `@media screen and \(prefers-color-scheme: dark\) \{ :root \{[^}]*\}`)
+	print := maps.Clone(light)
+	maps.Copy(print, coloursIn(t, style, `@media print \{ :root \{[^}]*\}`))
+	least := map[string]float64{}
+	for _, m := range regexp.MustCompile(`([\w.]+) \{[^}]*?(color|fill|stroke|background): var\(--([a-z]+)\)`).FindAllSubmatch(style, -1) {
+		ground, wants := string(m[3]) == "paper" || string(m[3]) == "rule", 3.0
+		if what := string(m[2]); what == "color" || what == "fill" {
+			wants = 4.5
 		}
-		for name, least := range map[string]float64{"ink": 4.5, "quiet": 4.5, "good": 4.5, "bad": 4.5, "a": 3, "b": 3, "c": 3, "d": 3, "e": 3, "f": 3} {
-			if got := contrast(t, colours[name], colours["paper"]); got < least {
-				t.Errorf("%s: %s on paper has %.2f, less than %.1f", mode, name, got, least)
+		if !ground {
+			least[string(m[3])] = max(least[string(m[3])], wants)
+		}
+	}
+	if len(least) != len(light)-len([]string{"paper", "rule"}) {
+		t.Fatalf("the style uses %v of the colours %v", least, light)
+	}
+	for mode, colours := range map[string]map[string]string{"light": light, "dark": dark, "print": print} {
+		for name, wants := range least {
+			if got := contrast(t, colours[name], colours["paper"]); got < wants {
+				t.Errorf("%s: %s on paper has %.2f, less than %.1f", mode, name, got, wants)
 			}
 		}
 	}
+}
+
+// coloursIn are the colours that a rule of the style names.
+func coloursIn(t *testing.T, style []byte, rule string) map[string]string {
+	t.Helper()
+	found := regexp.MustCompile(rule).FindAll(style, -1)
+	if len(found) != 1 {
+		t.Fatalf("%d rules %s", len(found), rule)
+	}
+	colours := map[string]string{}
+	for _, m := range regexp.MustCompile(`--([a-z]+): (#[0-9a-f]{6}|#[0-9a-f]{3})\b`).FindAllSubmatch(found[0], -1) {
+		colours[string(m[1])] = string(m[2])
+	}
+	return colours
 }
 
 func contrast(t *testing.T, a, b string) float64 {
@@ -43,7 +66,11 @@ func contrast(t *testing.T, a, b string) float64 {
 
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
-	n, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
+	digits := strings.TrimPrefix(colour, "#")
+	if len(digits) == 3 {
+		digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+	}
+	n, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil {
 		t.Fatalf("colour %q: %v", colour, err)
 	}
