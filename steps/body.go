@@ -148,6 +148,7 @@ type Observed struct {
 	// ControlsBase64 has those of them that are not UTF-8.
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
 	Lost           []string          `json:"lost,omitempty"`       // controls of this run of which Redis has lost the last flip
+	LostAt         time.Time         `json:"lost_at,omitzero"`     // when that was seen, on the clock of Prometheus
 	Left           []Left            `json:"left,omitempty"`       // controls that other runs have left, taken over now
 	ExpiresMS      int64             `json:"expires_ms,omitempty"` // time to live of the hash of the controls, which is to have none
 	Redis          string            `json:"redis,omitempty"`      // why Redis could not be read

@@ -81,22 +81,25 @@ func (m *Machine) readControls(ctx context.Context, body *Observed) rawValues {
 		body.Redis = audit.Cut(err.Error(), 512)
 		return nil
 	}
-	return m.state.seenIn(read, body)
+	return m.seenIn(read, body)
 }
 
 // seenIn gives the raw values that are not what the state knows, and writes into the
 // body what Redis has lost or is to lose, and what other runs have left.
-func (s *State) seenIn(read map[string]actions.Live, body *Observed) rawValues {
+func (m *Machine) seenIn(read map[string]actions.Live, body *Observed) rawValues {
 	changed := rawValues{}
 	for name, live := range read {
-		known := s.Control(name)
+		known := m.state.Control(name)
 		if raw := kept(live.Raw); !known.Known || !equalRaw(known.Raw, raw) {
 			changed[name] = raw
 		}
 		// It is of the hash, and the same for all.
 		body.ExpiresMS = max(body.ExpiresMS, live.Expires.Milliseconds())
 	}
-	body.Lost, body.Left = s.lostOf(read), s.leftOf(read)
+	body.Lost, body.Left = m.state.lostOf(read), m.state.leftOf(read)
+	if len(body.Lost) > 0 { // a record may be written long after
+		body.LostAt = m.c.Clock.Now().Add(time.Duration(body.OffsetMS) * time.Millisecond).UTC()
+	}
 	return changed
 }
 
@@ -109,7 +112,7 @@ func (m *Machine) findLoss(read map[string]actions.Live) (bool, error) {
 		return false, nil
 	}
 	body := &Observed{At: m.serverNow(), OffsetMS: m.state.offset.Milliseconds()}
-	return true, m.writeSeen(body, m.state.seenIn(read, body))
+	return true, m.writeSeen(body, m.seenIn(read, body))
 }
 
 // writeSeen writes down what was seen of the controls between two polls.
@@ -240,7 +243,7 @@ type splitter struct {
 // part gives the part that has room for n more bytes.
 func (s *splitter) part(n int) *Observed {
 	if n > s.room {
-		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
+		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, LostAt: s.whole.LostAt, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
 		s.parts = append(s.parts, next)
 		s.room = audit.MaxBody - size(next)
 	}

@@ -49,7 +49,7 @@ func (s *State) observed(b *Observed) {
 	}
 	for _, name := range b.Lost {
 		if c := s.Control(name); c.Ours && equalRaw(c.Raw, c.Expected) { // an older flip had the same value
-			s.lostFlip(name, s.LastAt.Add(s.offset))
+			s.lostFlip(name, b.LostAt)
 		}
 	}
 	for _, l := range b.Left {
