@@ -46,7 +46,7 @@ func (s *State) callEnded(step *runbook.Step, b *Called) {
 	}
 	at := s.LastAt.Add(s.offset)
 	st.Acted = &FlipState{Target: Target{Step: step.Name, Purpose: PurposeCall}, Nothing: true,
-		At: s.LastAt, ServerAt: at, Mark: at.Add(step.Settle), Settle: step.Settle}
+		At: s.LastAt, polls: s.polled(), ServerAt: at, Mark: at.Add(step.Settle), Settle: step.Settle}
 	if !step.Stage.Protects() {
 		st.Awaiting = st.Acted
 	}

@@ -87,7 +87,7 @@ func (s *State) byHandDone(b *OrderedBody) {
 	at := s.LastAt.Add(s.offset)
 	st.ByHand = &HandDone{Step: step.Name, By: b.By, How: b.Reason, At: s.LastAt}
 	st.Acted = &FlipState{Target: Target{Step: step.Name, Purpose: PurposeHand, Control: step.Flip.Control}, Nothing: true,
-		At: s.LastAt, ServerAt: at, Mark: at.Add(step.Settle), Settle: step.Settle}
+		At: s.LastAt, polls: s.polled(), ServerAt: at, Mark: at.Add(step.Settle), Settle: step.Settle}
 }
 
 // takeBack asks people to take back, one by one and gated as any lift, what they did by hand.

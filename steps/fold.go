@@ -110,7 +110,7 @@ func (s *State) apply(record audit.Record, body any) error {
 		s.Control(b.Plan.Control).Unread = false
 		s.away = retry{}
 	case *Approved:
-		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At, polls: s.pollBase + len(s.polls)})
+		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At, polls: s.polled()})
 	case *Intended:
 		s.open = append(s.open, b)
 		s.fence = max(s.fence, b.Fence)

@@ -15,7 +15,7 @@ const keptPolls = 64
 
 // forgetPolls lets every gate start anew: nobody looked while the run stood still.
 func (s *State) forgetPolls() {
-	s.pollBase += len(s.polls)
+	s.pollBase = s.polled()
 	s.polls, s.partial, s.lastPoll = nil, nil, time.Time{}
 	s.tracks = map[string]*track{}
 	s.exit.anew()
@@ -68,7 +68,7 @@ func (s *State) observed(b *Observed) {
 		s.compared = s.liveNumbers()
 	}
 	p := s.partial
-	p.index, p.seenAt, p.numbers, p.baselines = s.pollBase+len(s.polls), s.LastAt, s.compared, s.baselines
+	p.index, p.seenAt, p.numbers, p.baselines = s.polled(), s.LastAt, s.compared, s.baselines
 	s.polls = append(s.polls, p)
 	s.partial, s.lastPoll = nil, s.LastAt
 	if len(s.polls) > keptPolls {
@@ -77,6 +77,9 @@ func (s *State) observed(b *Observed) {
 	}
 	s.judgeAll()
 }
+
+// polled is how many polls the run has seen.
+func (s *State) polled() int { return s.pollBase + len(s.polls) }
 
 // read takes in that all controls were read together with their meta.
 func (s *State) read() {

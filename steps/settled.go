@@ -92,7 +92,7 @@ func refusesAll(b *Settled) bool {
 
 func (s *State) flipped(b *Settled) {
 	flip := &FlipState{Target: b.Target, Plan: b.Plan, Digest: b.Digest, Version: b.Version,
-		At: s.LastAt, ServerAt: b.ServerAt, Settle: s.settleOf(b.Target), Nothing: b.Result == ResultNothing}
+		At: s.LastAt, polls: s.polled(), ServerAt: b.ServerAt, Settle: s.settleOf(b.Target), Nothing: b.Result == ResultNothing}
 	if flip.Nothing {
 		s.mark(flip, b.ServerAt)
 	}
@@ -280,7 +280,7 @@ func (s *State) lostFlip(control string, found time.Time) {
 		if f.Plan.Control != control || f.Nothing || !last && !f.Mark.IsZero() {
 			continue
 		}
-		last, f.Mark = false, found
+		last, f.Mark, f.polls = false, found, s.polled()
 		if !found.IsZero() {
 			s.mark(f, s.assumedMark(f, found))
 		}

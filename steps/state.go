@@ -139,6 +139,7 @@ type FlipState struct {
 	At       time.Time // on our clock
 	ServerAt time.Time // on the clock of Prometheus, after the read-back
 	Mark     time.Time // from when the service obeyed; zero until known
+	polls    int       // how many polls the run had seen by then
 	Settle   time.Duration
 	Nothing  bool
 	Undone   bool

@@ -76,26 +76,26 @@ func (s *State) track(w Watch) *track {
 		t = s.newTrack(w)
 		s.tracks[w.ID] = t
 	}
-	if w.Marked && w.Mark.IsZero() {
-		s.await(t, w)
-		return t
-	}
-	for t.next = max(t.next, s.pollBase); t.next < s.pollBase+len(s.polls); t.next++ {
-		s.count(t, w, s.polls[t.next-s.pollBase])
+	for t.next = max(t.next, s.pollBase); t.next < s.polled(); t.next++ {
+		if p := s.polls[t.next-s.pollBase]; w.unmarked() {
+			s.await(t, w, p)
+		} else {
+			s.count(t, w, p)
+		}
 	}
 	return t
 }
 
-// await keeps what a gate says that waits for its mark: nothing that was measured counts
+// unmarked reports whether the watch waits for its mark.
+func (w *Watch) unmarked() bool { return w.Marked && w.Mark.IsZero() }
+
+// await takes one poll into a gate that waits for its mark: nothing that was measured counts
 // yet, but what keeps its probes from answering is worth knowing, and what is given by hand
 // counts.
-func (s *State) await(t *track, w Watch) {
-	if len(s.polls) == 0 || s.polls[len(s.polls)-1] == t.latest {
-		return
-	}
-	switch p := s.polls[len(s.polls)-1]; {
+func (s *State) await(t *track, w Watch, p *poll) {
+	switch {
 	case !p.has(t.asks):
-	case t.seen() || p.byHand(t.asks) && s.pollBase+len(s.polls) > w.First:
+	case t.seen() || p.byHand(t.asks):
 		s.count(t, w, p)
 	default:
 		t.latest, t.last = p, s.judge(w, p, nil)
@@ -103,14 +103,13 @@ func (s *State) await(t *track, w Watch) {
 }
 
 func (s *State) newTrack(w Watch) *track {
-	t := &track{key: w.key(), asks: s.asks(w), next: s.pollBase}
+	t := &track{key: w.key(), asks: s.asks(w), next: max(s.pollBase, w.First)}
 	if w.Marked {
 		t.last = notObeyedYet(w)
 	}
-	if w.Marked && w.Mark.IsZero() {
+	if w.unmarked() {
 		return t
 	}
-	t.next = max(t.next, w.First)
 	for i := min(t.next-s.pollBase, len(s.polls)) - 1; i >= 0 && t.before == nil; i-- {
 		if p := s.polls[i]; p.has(t.asks) && (!w.Marked || p.at.After(w.Mark)) {
 			t.before = p
@@ -132,10 +131,15 @@ func (s *State) isFixed(ask probes.Ask) bool {
 // count takes one poll into a track: the same samples seen twice are one observation,
 // and passes closer together than the watch's distance are one pass. A poll from before
 // the mark says nothing, unless later ones were seen already: then the clock of Prometheus
-// was set back, and what has passed until then is not known to pass any more.
+// was set back, and what has passed until then is not known to pass any more. A poll from
+// before the one that was judged last is compared with nothing, and the distance to the next
+// pass counts from it.
 func (s *State) count(t *track, w Watch, p *poll) {
 	if !p.has(t.asks) || w.Marked && !p.at.After(w.Mark) && !t.seen() {
 		return
+	}
+	if t.latest != nil && p.at.Before(t.latest.at) {
+		t.earlier, t.before, t.counted = nil, nil, p
 	}
 	t.latest = p
 	same, before := t.before != nil && !moved(t.asks, p, t.before), t.before
@@ -252,7 +256,7 @@ func (s *State) whenWatch(step *runbook.Step, from, to string) Watch {
 		return w
 	}
 	w.after(s, s.latestFlip())
-	w.AloneFails, w.First = true, s.clearPoll
+	w.AloneFails, w.First = true, max(w.First, s.clearPoll)
 	return w
 }
 
@@ -261,7 +265,7 @@ func (w *Watch) after(s *State, flip *FlipState) {
 	if flip == nil {
 		return
 	}
-	w.Marked, w.Mark = true, flip.Mark
+	w.Marked, w.Mark, w.First = true, flip.Mark, max(w.First, flip.polls)
 	w.ByHand = later(flip.At.Add(flip.Settle), flip.Mark.Add(-s.offset))
 }
 
@@ -353,12 +357,12 @@ func (x *exitTrack) track() *track {
 // followExit brings the exit up to the latest poll.
 func (s *State) followExit() *exitTrack {
 	x := &s.exit
-	if x.next >= s.pollBase+len(s.polls) {
+	if x.next >= s.polled() {
 		return x
 	}
 	w := s.exitWatch()
 	s.exitAsks(w)
-	for x.next = max(x.next, s.pollBase); x.next < s.pollBase+len(s.polls); x.next++ {
+	for x.next = max(x.next, s.pollBase); x.next < s.polled(); x.next++ {
 		if p := s.polls[x.next-s.pollBase]; p.has(x.asks) {
 			s.countExit(x, w, p)
 		}
@@ -390,7 +394,7 @@ func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	x.last = s.judge(w, p, x.before)
 	x.earlier, x.before, x.latest = x.before, p, p
 	x.passesNow = x.last.Verdict == probes.Pass
-	if !x.passesNow || gap {
+	if setBack := p.at.Before(x.since); !x.passesNow || gap || setBack {
 		x.since = time.Time{}
 	}
 	if !x.passesNow {
