@@ -97,6 +97,7 @@ var mutants = []struct {
 	{"a plan counts as often as it is sent", warp{apply: appliedTwice}, "", onlyOnce},
 	{"what prewarm adds is left out", warp{observe: lowered}, `500 service "" "surge" 1s`, withinLimit},
 	{"a brake is set beyond its bounds", replaced("max: 4000, absent", "max: 9999, absent", "to: 2400", "to: 9000"), "", forbiddenFresh},
+	{"a window that does harm stays open", replaced("      undo_if: [{probe: forbidden, above: 0}]\n", ""), `60 service "" "defect" 20s`, forbiddenFresh},
 	{"the fence is not looked at", warp{apply: withoutFence}, `30 elsewhere "" "" 1s`, oneCommander},
 	{"the process is not looked at", warp{apply: withoutProcess}, "30 elsewhere \"\" \"\" 1s\n33 forget \"\" \"everything\" 0s", oneCommander},
 	{"the end names nothing", decided(func(b *steps.Ended) { b.Overrides = nil }), `150 order "" "abort" 0s`, closeNames},

@@ -207,7 +207,9 @@ func (w *world) disturb(f Fault) {
 		s.silent, calm = true, func() { s.silent = false }
 	}
 	w.after(f.For, calm)
-	w.trouble(f.For)
+	if f.Value != "defect" { // that one is to be seen
+		w.trouble(f.For)
+	}
 }
 
 // trouble notes for how long nobody can expect to see what is.

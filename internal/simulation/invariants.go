@@ -637,19 +637,19 @@ func (c *checker) braked(s *steps.State) {
 }
 
 // fresh wants a window that makes forbidden classes stale to be closed once that was
-// measured often enough.
+// measured often enough, and there is a log to lift a brake with.
 func (c *checker) fresh(s *steps.State) {
 	step := c.w.doc.Step("keep")
-	if step == nil || !sameRaw(c.w.redis.raw("stale"), pointer("120")) || !slices.ContainsFunc(s.Flips(), func(f *steps.FlipState) bool {
+	if step == nil || c.w.process.log.broken || !sameRaw(c.w.redis.raw("stale"), pointer("120")) || !slices.ContainsFunc(s.Flips(), func(f *steps.FlipState) bool {
 		return f.Target.Step == "keep" && f.Target.Purpose == steps.PurposeFlip && !f.Nothing && !f.Undone
 	}) {
 		return
 	}
-	count := 0
+	count, since := 0, c.couldSee().Add(marked)
 	var before time.Time
 	for _, told := range slices.Backward(c.w.prometheus.asked) {
 		g, asked := told.answers[probes.Ask{Probe: "forbidden"}]
-		if told.true.Before(c.w.process.begunAt) || !asked || !g.clean || g.stale || g.value <= 0 || told.true.Sub(later(later(c.lastFlip, c.w.process.begunAt), c.w.troubled)) < 8*time.Second {
+		if !asked || !g.clean || g.stale || g.value <= 0 || told.true.Before(since) {
 			break
 		}
 		if !g.newest.Equal(before) {
@@ -660,6 +660,22 @@ func (c *checker) fresh(s *steps.State) {
 	if count > step.Timing.Passes+2 {
 		c.broken(forbiddenFresh, "forbidden classes were stale in %d observations and the window is still open", count)
 	}
+}
+
+// marked is how long it takes, from the first look after a flip, until nothing behind an
+// answer is from before the flip was seen to be obeyed.
+const marked = 8 * time.Second
+
+// couldSee is since when the walk could see what its latest flip has done: its process lived
+// and was awake, and neither the service nor Prometheus was disturbed.
+func (c *checker) couldSee() time.Time {
+	from := later(later(c.lastFlip, c.w.process.begunAt), c.w.troubled)
+	for _, told := range c.w.prometheus.asked {
+		if told.true.After(from) {
+			return told.true
+		}
+	}
+	return c.w.now
 }
 
 func pointer(text string) *string { return &text }

@@ -140,10 +140,19 @@ func (w *world) advance(to time.Time) {
 	}
 	for !w.tickAt.After(to) {
 		w.now = later(w.now, w.tickAt)
+		w.ring()
 		w.tick()
 		w.tickAt = w.tickAt.Add(time.Second)
 	}
 	w.now = later(w.now, to)
+	w.ring()
+}
+
+// ring does what was put off until now.
+func (w *world) ring() {
+	if len(w.timers) == 0 {
+		return
+	}
 	due := w.timers
 	w.timers = nil
 	for _, t := range due {
