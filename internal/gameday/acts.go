@@ -35,6 +35,9 @@ func (w *world) script() error {
 		timeline = append(timeline, mistake.Timeline...)
 	}
 	for _, h := range timeline {
+		if w.options.person && slices.Contains(ofOperator, h.Event) {
+			continue
+		}
 		a := &act{Happening: h}
 		if !isTool(h.Event) {
 			fault, err := faultOf(w.day.File, &h)
@@ -49,11 +52,14 @@ func (w *world) script() error {
 		w.acts = append(w.acts, a)
 	}
 	if w.walks() {
-		w.runs = append(w.runs, &walker{w: w, id: w.options.Run, actor: "operator", host: "lab",
+		w.runs = append(w.runs, &walker{w: w, id: w.options.Run, actor: "operator", host: "lab", person: w.options.person,
 			beginAt: w.began.Add(w.day.Operator.Reacts)})
 	}
 	return nil
 }
+
+// ofOperator are the events that the operator does or decides: a person has own ways.
+var ofOperator = []string{runbook.GiveOrder, runbook.DeclareModes, runbook.SlowWords, runbook.IgnoreHolds}
 
 func isTool(event string) bool {
 	return slices.ContainsFunc(runbook.DayEvents, func(e runbook.DayEvent) bool { return e.Name == event })

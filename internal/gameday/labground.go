@@ -33,7 +33,11 @@ var dayOfPlays = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 // newLabGround starts the lab, whose time is then that of the day.
 func newLabGround(w *world) (*labGround, error) {
 	story := w.day.Story
-	l, err := lab.New(lab.Options{Seed: w.options.Seed, Scenario: story, Start: dayOfPlays.Add(story.Start)})
+	date := dayOfPlays
+	if !w.options.Date.IsZero() {
+		date = w.options.Date
+	}
+	l, err := lab.New(lab.Options{Seed: w.options.Seed, Scenario: story, Start: date.Add(story.Start)})
 	if err != nil {
 		return nil, fmt.Errorf("the lab: %w", err)
 	}

@@ -21,6 +21,10 @@ type Options struct {
 	Approve  string   // auto, person or nobody; "" for what the day says
 	Version  string   // of rewarm, for the logs
 	Run      string   // the id of the first run
+	// Date is the day of the logs; zero for a fixed one, so that two plays are equal.
+	Date time.Time
+	// Pace may put a clock between the day and its time, as one that goes with real time; nil for none.
+	Pace func(Clock) Clock
 	// Journal begins the log of a run; nil keeps logs in memory.
 	Journal func(run string, clock Clock) (Journal, error)
 	// OnRecord is told of every record of the walk, OnEvent of everything that the day does,
@@ -30,6 +34,10 @@ type Options struct {
 	OnSecond func(elapsed time.Duration)
 	// Ended is called for each run before the lab is closed; it may be nil.
 	Ended func(context.Context, Ended) error
+	// Killed is called when the process of a person's walk is killed; it may be nil.
+	Killed func()
+
+	person bool // the operator sits outside; see Playing
 }
 
 // Ended is a run at the end of its day, while what it has asked still answers.
@@ -58,6 +66,16 @@ const lull = 30 * time.Second
 // Play lets a day happen. The error is of the lab, the log or the context; what the day has
 // brought is in the result.
 func (d *Day) Play(ctx context.Context, o Options) (*Result, error) {
+	w, err := d.open(o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.toEnd(ctx)
+}
+
+// open makes ready what a day is played on.
+func (d *Day) open(o Options) (*world, error) {
 	if o.Approve == "" {
 		o.Approve = d.Operator.Approve
 	}
@@ -67,11 +85,11 @@ func (d *Day) Play(ctx context.Context, o Options) (*Result, error) {
 	if o.Run == "" {
 		o.Run = d.runID(o)
 	}
-	w, err := newWorld(d, o)
-	if err != nil {
-		return nil, err
-	}
-	defer w.close()
+	return newWorld(d, o)
+}
+
+// toEnd lets everything happen that is yet to come, and judges the day.
+func (w *world) toEnd(ctx context.Context) (*Result, error) {
 	if err := w.play(ctx); err != nil {
 		return nil, err
 	}
@@ -89,25 +107,30 @@ func (d *Day) runID(o Options) string {
 
 // play goes from moment to moment until the day is over.
 func (w *world) play(ctx context.Context) error {
-	next := w.began
 	for {
-		w.act()
-		for _, run := range w.runs {
-			if err := run.advance(ctx); err != nil {
-				return err
-			}
+		if over, err := w.happen(ctx); over || err != nil {
+			return err
 		}
-		if now := w.clock.Now(); !now.Before(next) {
-			next = next.Add(second)
-			w.look(ctx)
-			if w.over() {
-				return nil
-			}
-		}
-		if err := w.wait(ctx, next); err != nil {
+		if err := w.wait(ctx, w.next); err != nil {
 			return err
 		}
 	}
+}
+
+// happen does what is due at this moment, and reports whether the day is over.
+func (w *world) happen(ctx context.Context) (over bool, err error) {
+	w.act()
+	for _, run := range w.runs {
+		if err := run.advance(ctx); err != nil {
+			return false, err
+		}
+	}
+	if w.clock.Now().Before(w.next) {
+		return false, nil
+	}
+	w.next = w.next.Add(second)
+	w.look(ctx)
+	return w.over(), nil
 }
 
 // look takes notice of the service, once a second.
@@ -120,10 +143,9 @@ func (w *world) look(ctx context.Context) {
 	}
 }
 
-// wait lets the lab go on until something is due, and books the time.
-func (w *world) wait(ctx context.Context, next time.Time) error {
-	until := next
-	for _, at := range w.dues() {
+// wait lets the lab go on until a moment or until something is due before it, and books the time.
+func (w *world) wait(ctx context.Context, until time.Time) error {
+	for _, at := range append(w.dues(), w.next) {
 		if at.Before(until) {
 			until = at
 		}

@@ -25,6 +25,7 @@ type Result struct {
 	Verdicts []Verdict `json:"verdicts"`
 	Scores   []Score   `json:"scores"`
 	Events   []Event   `json:"events"`
+	Deeds    []Deed    `json:"deeds"` // of whoever walked
 }
 
 // Verdict is what became of one expectation.
@@ -51,7 +52,7 @@ func (w *world) result() *Result {
 	r := &Result{
 		Day: d.Name, About: d.About, Scenario: d.Story.Name, Runbook: d.Runbook, Seed: w.options.Seed,
 		Approve: w.options.Approve, Mistakes: append([]string{}, w.options.Mistakes...), Modelled: true, Passed: true, Lasted: w.elapsed().Seconds(),
-		Ending: w.ending(), Events: append([]Event{}, w.events...),
+		Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
 	}
 	for _, e := range w.judge.watches {
 		v := e.verdict()

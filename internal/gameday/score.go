@@ -25,6 +25,7 @@ type scoreboard struct {
 	worstQueue        float64
 	holds, words      int
 	held, persons     time.Duration
+	deeds             []Deed
 	counting          bool // demand counts from now on
 }
 
@@ -70,6 +71,12 @@ func (s *scoreboard) spend(d time.Duration) {
 // record takes what follows from a record of the run.
 func (s *scoreboard) record(_ audit.Record, body any) {
 	now := s.w.elapsed()
+	if d, is := deedOf(body); is {
+		d.Seconds = now.Seconds()
+		if s.deeds = append(s.deeds, d); s.w.options.person && d.word() {
+			s.words++
+		}
+	}
 	switch b := body.(type) {
 	case *steps.ConfirmedBody:
 		if len(b.Modes) > 0 && s.declared == 0 {

@@ -18,6 +18,7 @@ type walker struct {
 	id      string
 	actor   string
 	host    string
+	person  bool        // somebody from outside walks; the machine is theirs
 	over    *steps.Over // the run from which it takes the command
 	beginAt time.Time
 	journal Journal
@@ -38,7 +39,7 @@ const retryBegin = 5 * time.Second
 
 func (r *walker) due() (time.Time, bool) {
 	switch {
-	case r.stopped:
+	case r.stopped || r.person:
 		return time.Time{}, false
 	case r.machine == nil:
 		return r.beginAt, true
@@ -52,7 +53,7 @@ func (r *walker) due() (time.Time, bool) {
 // advance performs moves until the run waits or ends.
 func (r *walker) advance(ctx context.Context) error {
 	now := r.w.clock.Now()
-	if r.stopped || r.machine == nil && now.Before(r.beginAt) {
+	if r.stopped || r.person || r.machine == nil && now.Before(r.beginAt) {
 		return nil
 	}
 	if r.machine == nil {
@@ -182,6 +183,9 @@ func (r *walker) kill(after time.Duration) {
 	r.close()
 	r.machine, r.calls, r.question, r.typing = nil, nil, steps.Question{}, typing{}
 	r.beginAt = r.w.clock.Now().Add(after)
+	if r.person && r.w.options.Killed != nil {
+		r.w.options.Killed()
+	}
 }
 
 func (r *walker) close() {

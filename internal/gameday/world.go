@@ -19,6 +19,7 @@ type world struct {
 	ground  ground
 	clock   Clock
 	began   time.Time
+	next    time.Time // when the service is looked at again
 	runs    []*walker // the last one is that of whoever has the command, or is about to take it
 	acts    []*act
 	person  person
@@ -33,7 +34,11 @@ func newWorld(day *Day, o Options) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Pace != nil {
+		w.clock = o.Pace(w.clock)
+	}
 	w.ground, w.began = g, w.clock.Now()
+	w.next = w.began
 	if err := w.prepare(); err != nil {
 		g.close()
 		return nil, err
