@@ -18,9 +18,7 @@ import (
 func (l *Lab) Happen(e Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := l.world.model
-	e.At = m.time().Truncate(time.Second) + time.Second
-	m.story.Events = append(slices.Clip(m.story.Events), e)
+	l.world.model.happenNext(e)
 }
 
 // Control gives what Redis holds for a control of a service; false when nobody has set it.

@@ -140,6 +140,7 @@ const firstLook = 5 * time.Second
 func (s *Server) start(ctx context.Context) {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", metricsHandler{&s.mu, s.world})
+	mux.Handle("POST /events", eventsHandler{s.Happen})
 	s.serve(s.prometheus, newAPI(s.world.store, s.world.scrapeEvery, s.clock.Now))
 	s.serve(s.metrics, mux)
 	s.running.Go(func() { _ = s.reader.Run(ctx, s.clock) })
