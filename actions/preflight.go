@@ -2,11 +2,13 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/rewarm/rewarm/actions/controls"
 )
 
 // Check tries every kind of write that a run needs, in one script that leaves
@@ -23,6 +25,19 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	return nil
 }
+
+// TargetName is the name under which game days may break this service, "" where they may not.
+// Whoever runs the service writes it, rewarm never does.
+func (s *Store) TargetName(ctx context.Context) (string, error) {
+	name := redis.NewStringCmd(ctx, "hget", s.keys.GameDay, "target")
+	if err := s.query(ctx, name); err != nil && !errors.Is(err, redis.Nil) {
+		return "", fail(s.at(s.reads), err)
+	}
+	return name.Val(), nil
+}
+
+// TargetKey is the hash whose field target holds that name, for sentences.
+func TargetKey(service string) string { return controls.Keys(service).GameDay }
 
 // Identity tells a person which Redis this is: address, role, version, run id
 // and size. What the user may not ask for is left out; an error means that Redis

@@ -21,6 +21,7 @@ type KeyNames struct {
 	Fence     string // counter: raised each time the command is taken
 	Version   string // counter: raised at each flip
 	Check     string // never there: the preflight check writes it and deletes it again
+	GameDay   string // hash: that game days may break this service, and under which name
 	prefix    string
 }
 
@@ -36,6 +37,7 @@ func Keys(service string) KeyNames {
 		Fence:     prefix + "fence",
 		Version:   prefix + "version",
 		Check:     prefix + "check",
+		GameDay:   prefix + "gameday",
 		prefix:    prefix,
 	}
 }
