@@ -8,7 +8,7 @@ import (
 // GameDayKind is the kind of a file with a game day.
 const GameDayKind = "GameDay"
 
-// GameDay is a script: a scenario, a runbook, who does what and when, and what must come
+// GameDay is a script: what it is played on, a runbook, who does what and when, and what must come
 // true. All times run from its start, which is that of the scenario.
 type GameDay struct {
 	File     string
@@ -17,7 +17,8 @@ type GameDay struct {
 	About    string
 	Lesson   string // what the day teaches; "" where the file does not say
 	Scenario string
-	Past     *Past // metrics of an incident that somebody has had; nil for those of the scenario
+	Past     *Past  // metrics of an incident that somebody has had; nil for those of the scenario
+	Target   string // real servers in the place of a scenario, by the name that they bear; "" for none
 	Seed     uint64
 	Seeded   bool   // the file gives a seed; else the scenario's counts
 	Runbook  string // as the file names it; NoRunbook for nobody who walks one
@@ -94,6 +95,7 @@ type Happening struct {
 	Text    string   // of an order, or the reason of a takeover
 	Modes   []Mode   // that are declared
 	With    string   // what Redis answers
+	Call    *Call    // what breaks a target, with what takes it back
 
 	Keys []EventKey // of an event of the service, which the lab knows
 }
@@ -249,12 +251,17 @@ func (r *dayReader) seed(n *node) uint64 {
 	return uint64(v)
 }
 
-// cast finds the scenario and the runbook. Without them nothing else can be read.
+// cast finds what the day is played on, and the runbook. Without them nothing else can be read.
 func (r *dayReader) cast(f fields) bool {
 	day := r.day
 	day.Set = r.settings(f.get("set"))
-	if f.has("past") {
-		return r.pastCast(f)
+	switch r.ground(f) {
+	case "past":
+		day.Past = r.past(f.get("past"))
+		return r.ownCast(f)
+	case "target":
+		day.Target = r.target(f)
+		return r.ownCast(f)
 	}
 	n := f.need("scenario", "name a bundled scenario, or a file")
 	name, ok := r.raw(n, "scenario")
@@ -281,12 +288,35 @@ func (r *dayReader) cast(f fields) bool {
 	return true
 }
 
-// pastCast takes the metrics of a past incident in the place of a scenario.
-func (r *dayReader) pastCast(f fields) bool {
-	if f.has("scenario") {
-		r.fail(f.get("scenario").pos, "leave one of them out", "the game day has a scenario and a past")
+// ground is the key that says what the day is played on, a scenario where none does.
+func (r *dayReader) ground(f fields) string {
+	ground := ""
+	for _, key := range []string{"scenario", "past", "target"} {
+		switch {
+		case !f.has(key):
+		case ground == "":
+			ground = key
+		default:
+			r.fail(f.get(key).pos, "leave one of them out", "the game day has a %s and a %s", ground, key)
+		}
 	}
-	r.day.Past = r.past(f.get("past"))
+	return ground
+}
+
+// target reads which real servers the day is played on. They have no seed.
+func (r *dayReader) target(f fields) string {
+	t, ok := r.fields(f.get("target"), "target", "the target")
+	if !ok {
+		return ""
+	}
+	if f.has("seed") {
+		r.fail(f.get("seed").pos, "leave it out", "the game day has a target, which knows no seed")
+	}
+	return t.slug("name")
+}
+
+// ownCast finds the runbook of a day without a scenario, which could name one.
+func (r *dayReader) ownCast(f fields) bool {
 	n := f.need("runbook", "name the runbook that is walked")
 	name, ok := r.raw(n, "runbook")
 	if !ok {

@@ -24,6 +24,7 @@ const (
 	DeclareModes      = "declare"
 	SlowWords         = "slow-words"
 	IgnoreHolds       = "ignore-holds"
+	CallProgram       = "call"
 )
 
 // DayEvent is one of those events with its keys beside at, when, after and event; those
@@ -50,7 +51,12 @@ var DayEvents = []DayEvent{
 	{DeclareModes, []string{"modes"}},
 	{SlowWords, []string{"for"}},
 	{IgnoreHolds, nil},
+	{CallProgram, []string{"do", "undo", "for?", "timeout?"}},
 }
+
+// targetEvents are those that can happen on real servers: what changes them is a call, and
+// whatever it has changed can be taken back.
+var targetEvents = []string{CallProgram, KillOperator, SecondRun, TakeOver, GiveOrder, DeclareModes, SlowWords, IgnoreHolds}
 
 // refusals are what Redis can answer to writes, by the words of this format.
 var refusals = map[string]string{
@@ -91,6 +97,9 @@ func (r *dayReader) happening(n *node) (Happening, bool) {
 		return h, false
 	}
 	h.Event = word
+	if !r.possible(n, word) {
+		return h, false
+	}
 	i := slices.IndexFunc(DayEvents, func(e DayEvent) bool { return e.Name == word })
 	if i < 0 {
 		return h, r.fault(n, &h)
@@ -98,6 +107,23 @@ func (r *dayReader) happening(n *node) (Happening, bool) {
 	r.checkKeys(n, DayEvents[i])
 	r.details(f, &h)
 	return h, true
+}
+
+// possible requires that an event can happen on what the day is played on.
+func (r *dayReader) possible(n *node, word string) bool {
+	known := slices.ContainsFunc(DayEvents, func(e DayEvent) bool { return e.Name == word })
+	fault := slices.Contains(r.names.Faults, word)
+	switch at := n.find("event").pos; {
+	case r.day.Target != "" && (known || fault) && !slices.Contains(targetEvents, word):
+		r.fail(at, "write it as a call, with what takes it back as its undo", "the event %s needs the lab", word)
+	case r.day.Target == "" && word == CallProgram:
+		r.fail(at, "use an event of the lab", "the event call needs a target: a lab has no programs to call")
+	case r.day.Past != nil && fault:
+		r.fail(at, "take it out", "the event %s needs a scenario: a past has no service that it could befall", word)
+	default:
+		return true
+	}
+	return false
 }
 
 // moment reads when something happens.
@@ -154,6 +180,9 @@ func (r *dayReader) details(f fields, h *Happening) {
 		if n := f.get("modes"); n != nil {
 			h.Modes = r.modeList(n)
 		}
+	case CallProgram:
+		h.Call = &Call{Pos: h.Pos, Do: r.invocation(f.get("do"), "do"), Undo: r.invocation(f.get("undo"), "undo"),
+			Timeout: f.duration("timeout", defaultCallTimeout)}
 	case RedisRefuses:
 		h.With = refusals[f.word("with", "out-of-memory", slices.Sorted(maps.Keys(refusals))...)]
 	}
@@ -212,10 +241,6 @@ func (r *dayReader) fault(n *node, h *Happening) bool {
 		}
 		hint := suggest(h.Event, known, "docs/gamedays.md lists them")
 		r.fail(n.find("event").pos, hint, "there is no event %s", quote(h.Event))
-		return false
-	}
-	if r.day.Past != nil {
-		r.fail(n.find("event").pos, "take it out", "the event %s needs a scenario: a past has no service that it could befall", h.Event)
 		return false
 	}
 	for _, e := range n.entries {

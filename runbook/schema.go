@@ -46,9 +46,10 @@ var schema = map[string][]string{
 	"variant":   {"when", "says", "runbook"},
 	"avoid":     {"do", "why"},
 
-	"gameday": {"apiVersion", "kind", "name", "about", "lesson", "scenario", "past", "seed", "runbook", "set", "duration", "figures",
-		"probes", "operator", "timeline", "mistakes", "expect", "breaks"},
+	"gameday": {"apiVersion", "kind", "name", "about", "lesson", "scenario", "past", "target", "seed", "runbook", "set",
+		"duration", "figures", "probes", "operator", "timeline", "mistakes", "expect", "breaks"},
 	"past":     {"interval", "input", "export"},
+	"target":   {"name"},
 	"input":    {"series", "values"},
 	"operator": {"reacts", "approve", "word", "modes", "mistakes"},
 	"mistake":  {"about", "timeline", "breaks"},

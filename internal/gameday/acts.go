@@ -46,16 +46,28 @@ func (w *world) script() error {
 			}
 			a.fault = fault
 		}
+		if h.Event == runbook.RedisFailover {
+			w.losing = max(w.losing, h.For)
+		}
 		if h.When == nil {
 			a.at, a.timed = w.began.Add(h.At), true
 		}
 		w.acts = append(w.acts, a)
 	}
 	if w.walks() {
-		w.runs = append(w.runs, &walker{w: w, id: w.options.Run, actor: "operator", host: "lab", person: w.options.person,
+		actor, host := w.operator()
+		w.runs = append(w.runs, &walker{w: w, id: w.options.Run, actor: actor, host: host, person: w.options.person,
 			beginAt: w.began.Add(w.day.Operator.Reacts)})
 	}
 	return nil
+}
+
+// operator is who walks, and where. On real servers the log says that it was a script.
+func (w *world) operator() (actor, host string) {
+	if t := w.options.Target; t != nil {
+		return "gameday " + w.day.Name, t.Host
+	}
+	return "operator", "lab"
 }
 
 // ofOperator are the events that the operator does or decides: a person has own ways.

@@ -17,7 +17,7 @@ type Library interface {
 	File(name string) ([]byte, error)
 }
 
-// Day is a game day with its scenario.
+// Day is a game day with its scenario, a quiet one where it has none.
 type Day struct {
 	*runbook.GameDay
 	Story *lab.Scenario
@@ -53,6 +53,9 @@ func Parse(file string, source []byte, library Library) (*Day, error) {
 		return nil, err
 	}
 	day.GameDay = script
+	if day.Target != "" {
+		day.Story.Name = "" // real servers tell no story
+	}
 	return day, nil
 }
 

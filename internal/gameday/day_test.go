@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewarm/rewarm/runbook"
 )
@@ -89,9 +90,66 @@ func TestExampleOfThePage(t *testing.T) {
 	}
 }
 
+// target is a day on real servers.
+const target = `apiVersion: rewarm/v1
+kind: GameDay
+name: staged
+about: for a test
+target: {name: lab-staging}
+runbook: cell-loss
+duration: 60s
+expect: [{name: a, finally: [{score: words, equals: 0}]}]
+`
+
+// On real servers everything that changes them is a call with its undo, and calls are of nowhere else.
+func TestTargets(t *testing.T) {
+	day := parse(t, target+"timeline: [{at: 3s, event: call, do: [break, it], undo: [mend, it], for: 20s}]")
+	h := day.Timeline[0]
+	if day.Target != "lab-staging" || h.Call == nil || h.Call.Undo.Args[0] != "mend" || h.Call.Timeout != 10*time.Second || h.For != 20*time.Second {
+		t.Errorf("%+v", h)
+	}
+	for text, want := range map[string]string{
+		target + "timeline: [{at: 3s, event: redis-away, for: 3s}]":                         "day.yaml:9:28: the event redis-away needs the lab",
+		target + "timeline: [{at: 3s, event: lose-cell, cell: cell-c, copies: kept}]":       "day.yaml:9:28: the event lose-cell needs the lab",
+		target + "timeline: [{at: 3s, event: restore-all}]":                                 "day.yaml:9:28: the event restore-all needs the lab",
+		target + "timeline: [{at: 3s, event: call, do: [break]}]":                           "day.yaml:9:12: the event call lacks the key undo",
+		target + "timeline: [{at: 3s, event: call, do: break it, undo: [mend]}]":            "day.yaml:9:38: do is one text, not a list of arguments",
+		target + "timeline: [{at: 3s, event: call, do: [break], undo: [mend], check: [x]}]": `the event call has no key "check"`,
+		target + "seed: 3":             "day.yaml:9:7: the game day has a target, which knows no seed",
+		target + "scenario: cell-loss": "day.yaml:5:9: the game day has a scenario and a target",
+		short + "timeline: [{at: 3s, event: call, do: [break], undo: [mend]}]": "day.yaml:7:28: the event call needs a target",
+		strings.Replace(target, "lab-staging", "Lab Staging", 1):               `day.yaml:5:16: name cannot be "Lab Staging"`,
+		strings.Replace(target, "{name: lab-staging}", "{url: http://x}", 1):   `the target has no key "url"`,
+		strings.Replace(target, "runbook: cell-loss\n", "", 1):                 "the game day has no runbook",
+	} {
+		_, err := Parse("day.yaml", []byte(text), bundled{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\nnot said: %s\nbut: %v", text, want, err)
+		}
+	}
+	if _, err := day.Play(t.Context(), Options{}); err == nil {
+		t.Error("a day with a target is played on none")
+	}
+}
+
+// The day of the page's section on real servers can be played, where its runbook is.
+func TestStagingExampleOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gamedays.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "<!-- staging -->\n```yaml\n")
+	example, _, _ := strings.Cut(rest, "```\n")
+	day := parse(t, strings.Replace(example, "search.yaml", "cell-loss", 1))
+	if day.Target != "search-staging" || day.Timeline[0].Call.Undo.Args[1] != "index-3" {
+		t.Errorf("%+v", day.GameDay)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(short + "expect: [{name: a, finally: [{score: words, equals: 0}]}]")
 	f.Add(short + "timeline: [{when: [{any: [{records: held, before: {records: event}, equals: 0}]}], event: edit, control: origin.bypass, to: on}]")
+	f.Add(target + "timeline: [{at: 3s, event: call, do: [break], undo: {http: {method: POST, url: 'http://x/y'}}, timeout: 3s}]")
 	f.Fuzz(func(t *testing.T, text string) {
 		day, err := Parse("day.yaml", []byte(text), bundled{})
 		if (day == nil) == (err == nil) {

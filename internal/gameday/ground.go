@@ -1,6 +1,9 @@
 package gameday
 
 import (
+	"context"
+	"errors"
+
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/probes"
@@ -26,7 +29,18 @@ type ground interface {
 	describe(begun *steps.Begun)
 	// figures are those of the service; false when it has none that can be read.
 	figures() (lab.Figures, bool)
-	// second is called once a second.
-	second()
+	// second is called once a second, before anything is judged. An error ends the day.
+	second(ctx context.Context) error
 	close()
+}
+
+// newGround opens what a day is played on, and sets its clock.
+func newGround(w *world) (ground, error) {
+	switch {
+	case w.day.Target == "":
+		return newLabGround(w)
+	case w.options.Target == nil:
+		return nil, errors.New("the day has a target, and none was opened")
+	}
+	return newServers(w)
 }

@@ -1,6 +1,7 @@
 package gameday
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -21,7 +22,6 @@ type labGround struct {
 	metrics *prometheus
 	line    *redisLine
 	copies  []replica // of Redis, oldest first; only while a failover is to come
-	keeping time.Duration
 }
 
 // labURL is the address of a lab in this process; its host does not matter.
@@ -85,7 +85,10 @@ func (g *labGround) describe(begun *steps.Begun) {
 // figures are those of the lab's service, which on a day with a past is not the one of the day.
 func (g *labGround) figures() (lab.Figures, bool) { return g.lab.Figures(), g.w.day.past == nil }
 
-func (g *labGround) second() { g.keepReplica() }
+func (g *labGround) second(context.Context) error {
+	g.keepReplica()
+	return nil
+}
 
 // befall lets the lab, its Redis or its Prometheus suffer something.
 func (g *labGround) befall(h *runbook.Happening, fault lab.Event) (outcome, detail string) {
@@ -156,12 +159,12 @@ type replica struct {
 
 // keepReplica keeps a copy of Redis a second, as long ago as a failover of the day reaches.
 func (g *labGround) keepReplica() {
-	if g.keeping == 0 {
+	if g.w.losing == 0 {
 		return
 	}
 	now := g.w.clock.Now()
 	g.copies = append(g.copies, replica{now, g.lab.Replica()})
-	for len(g.copies) > 1 && !g.copies[1].at.Add(g.keeping).After(now) {
+	for len(g.copies) > 1 && !g.copies[1].at.Add(g.w.losing).After(now) {
 		g.copies = g.copies[1:]
 	}
 }
@@ -175,15 +178,6 @@ func (g *labGround) failOver(lost time.Duration) {
 			c.failOver()
 			g.line.sever(false)
 			return
-		}
-	}
-}
-
-// expect prepares for what the timeline holds.
-func (g *labGround) expect(acts []*act) {
-	for _, a := range acts {
-		if a.Event == runbook.RedisFailover {
-			g.keeping = max(g.keeping, a.For)
 		}
 	}
 }

@@ -32,7 +32,9 @@ type Options struct {
 	OnRecord func(audit.Record, any)
 	OnEvent  func(Event)
 	OnSecond func(elapsed time.Duration)
-	// Ended is called for each run before the lab is closed; it may be nil.
+	// Target is where a day with a target is played.
+	Target *Target
+	// Ended is called for each run before its ground is closed; it may be nil.
 	Ended func(context.Context, Ended) error
 	// Killed is called when the process of a person's walk is killed; it may be nil.
 	Killed func()
@@ -90,7 +92,12 @@ func (d *Day) open(o Options) (*world, error) {
 
 // toEnd lets everything happen that is yet to come, and judges the day.
 func (w *world) toEnd(ctx context.Context) (*Result, error) {
-	if err := w.play(ctx); err != nil {
+	err := w.play(ctx)
+	if err == nil {
+		w.judge.end(ctx)
+	}
+	w.leave(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if err := w.end(ctx); err != nil {
@@ -119,28 +126,39 @@ func (w *world) play(ctx context.Context) error {
 
 // happen does what is due at this moment, and reports whether the day is over.
 func (w *world) happen(ctx context.Context) (over bool, err error) {
+	if w.stopping() {
+		return false, ErrStopped
+	}
 	w.act()
 	for _, run := range w.runs {
 		if err := run.advance(ctx); err != nil {
 			return false, err
 		}
 	}
-	if w.clock.Now().Before(w.next) {
+	now := w.clock.Now()
+	if now.Before(w.next) {
 		return false, nil
 	}
-	w.next = w.next.Add(second)
-	w.look(ctx)
+	if w.next = w.next.Add(second); !w.next.After(now) {
+		w.next = now.Add(second) // what was slow is not made up for
+	}
+	if err := w.look(ctx); err != nil {
+		return false, err
+	}
 	return w.over(), nil
 }
 
 // look takes notice of the service, once a second.
-func (w *world) look(ctx context.Context) {
+func (w *world) look(ctx context.Context) error {
+	if err := w.ground.second(ctx); err != nil {
+		return err
+	}
 	w.score.second()
 	w.judge.second(ctx)
-	w.ground.second()
 	if w.options.OnSecond != nil {
 		w.options.OnSecond(w.elapsed())
 	}
+	return nil
 }
 
 // wait lets the lab go on until a moment or until something is due before it, and books the time.
@@ -155,7 +173,39 @@ func (w *world) wait(ctx context.Context, until time.Time) error {
 		until = now.Add(second / 20)
 	}
 	w.score.spend(until.Sub(now))
-	return w.clock.Wait(ctx, until)
+	if w.options.Target == nil {
+		return w.clock.Wait(ctx, until)
+	}
+	sleep, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.options.Target.Stop, cancel)()
+	if err := w.clock.Wait(sleep, until); err != nil && !w.stopping() {
+		return err
+	}
+	return ctx.Err()
+}
+
+// stopping reports whether the day is to end early.
+func (w *world) stopping() bool {
+	return w.options.Target != nil && w.options.Target.Stop.Err() != nil
+}
+
+// leaveWithin is how long the walks of a day have to stop in order.
+const leaveWithin = 10 * time.Second
+
+// leave has the walks on real servers stop in order: the load that they added goes, and the command
+// is given back. On the lab all that ends with the day.
+func (w *world) leave(ctx context.Context) {
+	if w.options.Target == nil {
+		return
+	}
+	ctx, cancel := w.clock.Deadline(ctx, leaveWithin)
+	defer cancel()
+	for _, run := range w.runs {
+		if err := run.leave(ctx); err != nil {
+			w.tell(Event{Event: "walk", Outcome: "ended", Detail: err.Error()})
+		}
+	}
 }
 
 // dues are the moments at which runs and events want to go on.
@@ -188,9 +238,8 @@ func (w *world) over() bool {
 	return is && w.clock.Now().Sub(ended) >= lull && !w.judge.awaits()
 }
 
-// end judges what holds at the end, and lets others have the runs.
+// end lets others have the runs.
 func (w *world) end(ctx context.Context) error {
-	w.judge.end(ctx)
 	for _, run := range w.runs {
 		if w.options.Ended == nil || run.machine == nil || run.machine.State() == nil {
 			continue

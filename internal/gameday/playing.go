@@ -100,7 +100,9 @@ func (p *Playing) Elapsed() time.Duration { return p.w.elapsed() }
 func (p *Playing) End(ctx context.Context) (*Result, error) {
 	p.seat.question = steps.Question{}
 	if s := p.seat.machine; p.w.run() == p.seat && (s == nil || s.State() == nil || s.State().Ending == "") {
-		p.w.look(ctx)
+		if err := p.w.look(ctx); err != nil {
+			return nil, err
+		}
 		p.w.judge.end(ctx)
 		return p.w.result(), nil
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/rewarm/rewarm/runbook"
 )
 
-// Result is what a day has brought. Every figure is a model's; times are seconds since the
-// start of the day.
+// Result is what a day has brought. Times are seconds since the start of the day.
 type Result struct {
 	Day      string    `json:"day"`
 	About    string    `json:"about"`
 	Scenario string    `json:"scenario"`
+	Target   string    `json:"target,omitempty"` // real servers
 	Runbook  string    `json:"runbook"`
 	Seed     uint64    `json:"seed"`
 	Mistakes []string  `json:"mistakes"`
 	Approve  string    `json:"approve"`
-	Modelled bool      `json:"modelled"` // always
+	Modelled bool      `json:"modelled"` // every figure is a model's
 	Passed   bool      `json:"passed"`
 	Lasted   float64   `json:"lasted_seconds"`
 	Ending   string    `json:"ending"` // of the run: closed, aborted, open, or none
@@ -51,8 +51,8 @@ func (w *world) result() *Result {
 	d := w.day
 	r := &Result{
 		Day: d.Name, About: d.About, Scenario: d.Story.Name, Runbook: d.Runbook, Seed: w.options.Seed,
-		Approve: w.options.Approve, Mistakes: append([]string{}, w.options.Mistakes...), Modelled: true, Passed: true, Lasted: w.elapsed().Seconds(),
-		Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
+		Approve: w.options.Approve, Mistakes: append([]string{}, w.options.Mistakes...),
+		Modelled: d.Target == "", Target: d.Target, Passed: true, Lasted: w.elapsed().Seconds(), Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
 	}
 	for _, e := range w.judge.watches {
 		v := e.verdict()

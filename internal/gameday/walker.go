@@ -31,6 +31,7 @@ type walker struct {
 	question steps.Question
 	typing   typing
 	stopped  bool
+	process  int    // counts the processes that were killed
 	lost     string // why this process could not go on, "" while it can
 }
 
@@ -132,11 +133,12 @@ func (r *walker) start(ctx context.Context) error {
 func (r *walker) notBegun(err error) error {
 	r.w.tell(Event{Event: "walk", Outcome: "refused", Detail: err.Error()})
 	r.close()
+	journal := r.journal
 	r.journal = nil
 	r.beginAt = r.w.clock.Now().Add(retryBegin)
 	var commanded *actions.Commanded
 	r.stopped = errors.As(err, &commanded)
-	return nil
+	return journal.Close()
 }
 
 // newMachine builds a process that walks through the day's faults.
@@ -182,9 +184,28 @@ func (r *walker) record(record audit.Record, body any) {
 func (r *walker) kill(after time.Duration) {
 	r.close()
 	r.machine, r.calls, r.question, r.typing = nil, nil, steps.Question{}, typing{}
+	r.process++
 	r.beginAt = r.w.clock.Now().Add(after)
 	if r.person && r.w.options.Killed != nil {
 		r.w.options.Killed()
+	}
+}
+
+// leave has the process stop in order, until ctx ends.
+func (r *walker) leave(ctx context.Context) error {
+	if r.machine == nil || r.stopped {
+		return nil
+	}
+	if err := r.machine.Order(steps.Order{Kind: steps.OrderInterrupt, By: r.actor, Text: "the game day is over"}); err != nil {
+		return err
+	}
+	for {
+		if err := r.advance(ctx); err != nil || r.stopped {
+			return err
+		}
+		if err := r.w.clock.Wait(ctx, r.w.clock.Now().Add(second/10)); err != nil {
+			return fmt.Errorf("the walk did not stop: %w", err)
+		}
 	}
 }
 
@@ -199,7 +220,12 @@ func (r *walker) close() {
 
 // Start makes a call; the answer is handed in before the next move.
 func (r *walker) Start(c steps.CallRequest) {
-	r.w.ground.call(c, func(done steps.CallDone) { r.calls = append(r.calls, done) })
+	process := r.process
+	r.w.ground.call(c, func(done steps.CallDone) {
+		if r.process == process {
+			r.calls = append(r.calls, done)
+		}
+	})
 }
 
 func (r *walker) hear() error {

@@ -22,6 +22,7 @@ type world struct {
 	next    time.Time // when the service is looked at again
 	runs    []*walker // the last one is that of whoever has the command, or is about to take it
 	acts    []*act
+	losing  time.Duration // the most that a failover of Redis loses
 	person  person
 	judge   *judge
 	score   *scoreboard
@@ -30,20 +31,19 @@ type world struct {
 
 func newWorld(day *Day, o Options) (*world, error) {
 	w := &world{day: day, options: o, person: newPerson(day, o)}
-	g, err := newLabGround(w)
-	if err != nil {
+	var err error
+	if w.ground, err = newGround(w); err != nil {
 		return nil, err
 	}
 	if o.Pace != nil {
 		w.clock = o.Pace(w.clock)
 	}
-	w.ground, w.began = g, w.clock.Now()
+	w.began = w.clock.Now()
 	w.next = w.began
 	if err := w.prepare(); err != nil {
-		g.close()
+		w.ground.close()
 		return nil, err
 	}
-	g.expect(w.acts)
 	return w, nil
 }
 
