@@ -20,7 +20,7 @@ import (
 
 func (p *program) gamedayCommand() *cobra.Command {
 	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(), p.gamedaySweepCommand(),
-		p.gamedayListCommand())
+		p.gamedayListCommand(), p.gamedayUndoCommand())
 }
 
 // gamedaysDir is where game days stand among the templates.

@@ -32,6 +32,9 @@ func (k *dayKeeper) folder(run string) runFolder {
 }
 
 func (k *dayKeeper) journal(run string, clock gameday.Clock) (gameday.Journal, error) {
+	if err := os.RemoveAll(k.folder(run).dir); err != nil { // of a walk that could not begin
+		return nil, err
+	}
 	return gameday.FileJournal(k.folder(run).logPath(), clock)
 }
 
@@ -42,11 +45,16 @@ func (k *dayKeeper) ended(ctx context.Context, e gameday.Ended) error {
 	if err := c.capture(ctx); err != nil {
 		return err
 	}
-	to, err := os.Create(filepath.Join(k.to, folder.run+".evidence.zip"))
+	return k.p.writeBundle(k.to, folder)
+}
+
+// writeBundle writes the bundle of a run of a game day into a folder.
+func (p *program) writeBundle(dir string, folder runFolder) error {
+	to, err := os.Create(filepath.Join(dir, folder.run+".evidence.zip"))
 	if err != nil {
 		return fail(exitError, err, "give another folder with --evidence")
 	}
-	if err := errors.Join(k.p.bundle(to, []runFolder{folder}), to.Close()); err != nil {
+	if err := errors.Join(p.bundle(to, []runFolder{folder}), to.Close()); err != nil {
 		return fmt.Errorf("the evidence: %w", err)
 	}
 	return nil

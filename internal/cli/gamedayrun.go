@@ -28,6 +28,7 @@ type askedDays struct {
 	mistakes []string
 	mistaken bool   // mistakes were given
 	book     string // that is walked in the place of the day's own; "" for that
+	target   string // that real servers must bear
 	junit    string
 	evidence string
 }
@@ -37,10 +38,11 @@ func (p *program) gamedayRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE|NAME... | run --all",
 		Short: "Play game days and judge what must come true",
-		Long: `Plays scripts on the lab in virtual time: what breaks, who does what, and what must come true.
+		Long: `Plays scripts: what breaks, who does what, and what must come true; on the lab in virtual time,
+or in real time on the servers that are named by --target and by the day, with what breaks them.
 Each expectation gets a verdict, with the first moment at which it broke and what was read
-there; the scorecard tells the rest. What is unknown has not passed. Every figure is a
-model's. One seed always plays alike, so a day that failed prints the command that replays it.
+there; the scorecard tells the rest. What is unknown has not passed. On the lab every figure is a
+model's, and one seed always plays alike: a day that failed prints the command that replays it.
 
 Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -63,6 +65,7 @@ Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 	flags.Uint64Var(&asked.seed, "seed", 0, "`NUMBER` that makes two plays alike; the day's own unless given")
 	flags.StringArrayVar(&asked.mistakes, "mistake", nil, "`NAME` of a mistake of the day that the operator makes; may be repeated; none, or all for a play with each")
 	flags.StringVar(&asked.book, "runbook", "", "`BOOK` that is walked, instead of the day's own")
+	flags.StringVar(&asked.target, "target", "", "`NAME` of the real servers that the day may break, as it stands in the day")
 	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
 	flags.StringVar(&asked.evidence, "evidence", "", "`DIR` to write a bundle of evidence of every run into")
 	return cmd
@@ -163,7 +166,7 @@ func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 			return fail(exitError, err, "give another folder with --evidence")
 		}
 	}
-	all, err := p.playAll(ctx, plays, asked.evidence)
+	all, err := p.playHere(ctx, plays, asked)
 	if err != nil {
 		return err
 	}
@@ -173,6 +176,20 @@ func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 		}
 	}
 	return p.sumUp(all)
+}
+
+// playHere plays on the lab, or on real servers where the one day says so.
+func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) ([]played, error) {
+	real := slices.IndexFunc(plays, func(one play) bool { return one.day.Target != "" })
+	switch {
+	case real < 0 && asked.target != "":
+		return nil, usage(errors.New("--target is for a day that has one; these are played on the lab"), "leave --target out")
+	case real < 0:
+		return p.playAll(ctx, plays, asked.evidence)
+	case len(plays) > 1:
+		return nil, usage(fmt.Errorf("game day %s breaks real servers, so it is played alone", plays[real].day.Name), "play it once, and no other with it")
+	}
+	return p.playOnTarget(ctx, plays[0], asked)
 }
 
 func mistakesOf(day *gameday.Day) string {
@@ -222,12 +239,15 @@ func (p *program) playDay(ctx context.Context, one play, evidence string) played
 		o.Journal, o.Ended = keeper.journal, keeper.ended
 	}
 	result, err := one.day.Play(ctx, o)
-	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, o, one.flags)}
+	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, one.day.Target, o, one.flags)}
 }
 
 // playedAgain is the command that plays a day in the same way again.
-func (p *program) playedAgain(name string, o gameday.Options, flags string) string {
+func (p *program) playedAgain(name, target string, o gameday.Options, flags string) string {
 	text := "rewarm gameday run " + shellWord(name) + " --seed " + strconv.FormatUint(o.Seed, 10)
+	if target != "" {
+		text = p.command("gameday run", shellWord(name)+" --target "+target)
+	}
 	for _, mistake := range o.Mistakes {
 		text += " --mistake " + shellWord(mistake)
 	}

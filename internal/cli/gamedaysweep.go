@@ -152,6 +152,9 @@ func (p *program) sweepWays(file string, source []byte, asked sweeping) ([]sweep
 			if err != nil {
 				return nil, err
 			}
+			if day.Target != "" {
+				return nil, usage(fmt.Errorf("game day %s is played on real servers, which know no seeds", day.Name), "rewarm gameday run plays it once")
+			}
 			more, err := p.waysOf(day, book, set, asked.mistakes)
 			if err != nil {
 				return nil, err
@@ -305,7 +308,7 @@ func (p *program) sayBroken(sweep *gameday.Sweep, name string, ways []sweepWay) 
 		o := ways[i].options
 		o.Seed = *v.Broken
 		fmt.Fprintf(p.out, "%s: not everything held in %s, first with seed %d: %s\n", v.Name, countOf(v.Played-v.Held, "play"), o.Seed,
-			p.playedAgain(name, o, ways[i].flags))
+			p.playedAgain(name, "", o, ways[i].flags))
 	}
 	return nil
 }

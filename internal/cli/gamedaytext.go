@@ -44,10 +44,17 @@ func (p *program) showDay(one played) error {
 
 func dayTitle(r *gameday.Result) string {
 	text := fmt.Sprintf("game day %s: scenario %s, runbook %s, seed %d", r.Day, r.Scenario, r.Runbook, r.Seed)
+	if r.Target != "" {
+		text = fmt.Sprintf("game day %s: target %s, runbook %s", r.Day, r.Target, r.Runbook)
+	}
 	if len(r.Mistakes) > 0 {
 		text += ", mistakes " + strings.Join(r.Mistakes, ", ")
 	}
-	return oneLine(text + fmt.Sprintf(", %s, run %s (every figure is a model's)", moment(r.Lasted), r.Ending))
+	text += fmt.Sprintf(", %s, run %s", moment(r.Lasted), r.Ending)
+	if r.Modelled {
+		text += " (every figure is a model's)"
+	}
+	return oneLine(text)
 }
 
 // verdictRows tell of one expectation, and of one that did not hold what was read.

@@ -29,16 +29,24 @@ func (p *program) realTargets(doc *runbook.Document) (targets, error) {
 	if p.where.servers != nil {
 		now = p.where.servers
 	}
-	poller, err := probes.NewPoller(probes.Options{URL: s.prometheus, ConfigFile: s.prometheusConfig}, now)
+	poller, err := p.openPoller(now)
 	if err != nil {
 		return targets{}, usage(err, "")
 	}
-	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service, Clock: now})
+	store, err := p.openStore(doc, now)
 	if err != nil {
 		return targets{}, usage(err, "")
 	}
 	p.closeLater(store.Close)
 	return targets{prober: poller, store: store, clock: now, prometheus: poller.Address(), redis: shownRedis(s.redis, store)}, nil
+}
+
+func (p *program) openPoller(now clock) (*probes.Poller, error) {
+	return probes.NewPoller(probes.Options{URL: p.settings.prometheus, ConfigFile: p.settings.prometheusConfig}, now)
+}
+
+func (p *program) openStore(doc *runbook.Document, now clock) (*actions.Store, error) {
+	return actions.Open(actions.Options{URL: p.settings.redis, ConfigFile: p.settings.redisConfig, Service: doc.Service, Clock: now})
 }
 
 // shownRedis is the Redis of a walk without secrets: as a URL that resume can go to
@@ -85,10 +93,13 @@ type commandCaller struct {
 
 // Start runs a call in the background and returns at once.
 func (c commandCaller) Start(r steps.CallRequest) {
-	go func() {
-		outcome := c.call(r)
-		c.post(steps.CallDone{Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err})
-	}()
+	go func() { c.post(c.done(r)) }()
+}
+
+// done makes the call and says how it ended.
+func (c commandCaller) done(r steps.CallRequest) steps.CallDone {
+	outcome := c.call(r)
+	return steps.CallDone{Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err}
 }
 
 // call makes the call. Where there is a check, it decides whether the call had its
