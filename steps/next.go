@@ -179,7 +179,7 @@ func (s *State) asksOf(w Watch) []probes.Ask {
 
 // watches gives every gate that is being watched now.
 func (s *State) watches() []Watch {
-	list := make([]Watch, 0, 16)
+	list := make([]Watch, 0, 8)
 	for step := range s.Doc.Steps() {
 		list = s.watchesOf(list, step)
 	}

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -34,13 +35,28 @@ func (m *Machine) poll(ctx context.Context, v Poll) error {
 	for i := range body.Gates {
 		body.Gates[i].Findings = shortFindings(body.Gates[i].Findings)
 	}
-	for _, part := range split(body) {
+	return inParts(body, func(part *Observed) error {
 		record, err := m.append(m.actor(), KindObserved, part, false)
 		if err != nil {
 			return err
 		}
 		m.state.observedAt(record)
 		m.tell(record, part)
+		return nil
+	})
+}
+
+// inParts writes a poll as one record, or as several when the log says that it is too long for one.
+func inParts(o *Observed, write func(*Observed) error) error {
+	err := write(o)
+	var long *audit.TooLongError
+	if !errors.As(err, &long) {
+		return err
+	}
+	for _, part := range split(o) {
+		if err := write(part); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -118,12 +134,7 @@ func (m *Machine) findLoss(read map[string]actions.Live) (bool, error) {
 // writeSeen writes down what was seen of the controls between two polls.
 func (m *Machine) writeSeen(body *Observed, changed rawValues) error {
 	body.Controls, body.ControlsBase64 = changed.split()
-	for _, part := range split(body) {
-		if err := m.write(KindObserved, part, true); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inParts(body, func(part *Observed) error { return m.write(KindObserved, part, true) })
 }
 
 // leftOf names the controls that are away from their steady value by another run's flip.
@@ -201,9 +212,6 @@ func (s *State) gatesSeen() []GateSeen {
 
 // split cuts a poll into parts that fit into one record each.
 func split(o *Observed) []*Observed {
-	if size(o) <= audit.MaxBody {
-		return []*Observed{o}
-	}
 	first := *o
 	first.Answers, first.Gates, first.Controls, first.ControlsBase64, first.Left = nil, nil, nil, nil, nil
 	s := splitter{whole: o, parts: []*Observed{&first}, room: audit.MaxBody - size(&first)}

@@ -227,8 +227,11 @@ func (s *State) manual(b *ManualBody) error {
 func (s *State) replaceUnseen(answers []probes.Answer, now time.Time) {
 	for _, r := range s.Readings(now) {
 		for i := range answers {
-			a, staleAfter := &answers[i], s.longestStale(r.Ask)
-			if a.Ask == r.Ask && !a.Usable(s.Doc.Probe(a.Ask.Probe), staleAfter) {
+			a := &answers[i]
+			if a.Ask != r.Ask {
+				continue
+			}
+			if staleAfter := s.longestStale(r.Ask); !a.Usable(s.Doc.Probe(a.Ask.Probe), staleAfter) {
 				manual := r.Manual
 				answers[i] = probes.ByHand(a, staleAfter, r.Value, &manual, now)
 			}

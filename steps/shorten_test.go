@@ -55,10 +55,12 @@ func TestPollsAreSplit(t *testing.T) {
 	if _, err := j.Append("ana", KindBegun, begun); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range split(o) {
-		if _, err := j.Append("ana", KindObserved, part); err != nil {
-			t.Fatal(err)
-		}
+	err := inParts(o, func(part *Observed) error {
+		_, err := j.Append("ana", KindObserved, part)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	s, err := Fold(j.all())
 	if err != nil {

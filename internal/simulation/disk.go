@@ -24,6 +24,7 @@ type disk struct {
 
 type line struct {
 	text   []byte // without its newline
+	hash   string // of the text
 	record audit.Record
 	body   any           // what the record was made of
 	safe   bool          // survives a loss of power
@@ -100,7 +101,7 @@ func (l *log) add(actor, kind string, body any, commit bool) (audit.Record, erro
 	case d.full:
 		l.broken = true
 	default:
-		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body, at: w.now, shift: l.p.shift})
+		d.lines = append(d.lines, l.line(r, body))
 		if commit && d.failing {
 			l.broken = true
 			d.lines = d.lines[:len(d.lines)-1]
@@ -113,11 +114,16 @@ func (l *log) add(actor, kind string, body any, commit bool) (audit.Record, erro
 			return audit.Record{}, audit.ErrBroken
 		}
 		r.Emergency = true
-		d.lines = append(d.lines, line{text: r.Line(), record: r, body: body, at: w.now, shift: l.p.shift})
+		d.lines = append(d.lines, l.line(r, body))
 		d.sync() // what the disk may lose goes to the emergency log as well
 	}
 	w.boundary()
 	return r, nil
+}
+
+func (l *log) line(r audit.Record, body any) line {
+	text := r.Line()
+	return line{text: text, hash: hashOf(text), record: r, body: body, at: l.p.w.now, shift: l.p.shift}
 }
 
 func (d *disk) sync() {
@@ -137,7 +143,7 @@ func (l *log) next(actor, kind string, body any) (audit.Record, error) {
 	r := audit.Record{Seq: 1, Prev: strings.Repeat("0", 64), At: l.p.clock().Now(), Actor: actor, Kind: kind, Body: raw}
 	if n := len(l.disk.lines); n > 0 {
 		last := l.disk.lines[n-1]
-		r.Seq, r.Prev = last.record.Seq+1, hashOf(last.text)
+		r.Seq, r.Prev = last.record.Seq+1, last.hash
 		r.T = max(last.record.T, l.p.w.now.Sub(start).Milliseconds())
 		if len(raw) > audit.MaxBody {
 			return audit.Record{}, &audit.TooLongError{Kind: kind, Size: len(raw), Limit: audit.MaxBody}

@@ -747,7 +747,7 @@ func (c *checker) end() {
 		if prev != "" && l.record.Prev != prev || l.record.Seq != uint64(i+1) {
 			c.broken(chainHolds, "record %d does not follow from the one before it", i+1)
 		}
-		prev = hashOf(l.text)
+		prev = l.hash
 	}
 }
 
