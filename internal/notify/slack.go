@@ -8,7 +8,10 @@ import (
 )
 
 // slackMessage is what Slack's incoming webhooks take, and what is compatible with them. Nothing in the text is
-// markup and no address in it is opened, whatever it quotes.
+// markup and no address in it is opened, whatever it quotes. The fields are those of
+// https://docs.slack.dev/reference/methods/chat.postMessage/, of which a hook takes what
+// https://docs.slack.dev/tools/node-slack-sdk/reference/webhook/interfaces/IncomingWebhookSendArguments names;
+// mrkdwn and the escapes are of https://docs.slack.dev/messaging/formatting-message-text/.
 type slackMessage struct {
 	Text        string `json:"text"`
 	Markdown    bool   `json:"mrkdwn"`
