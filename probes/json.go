@@ -46,17 +46,23 @@ func (a *Answer) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(from, &read, nanoseconds); err != nil {
 		return err
 	}
-	a.Readings = nil
+	var readings []Reading
 	if len(read.Readings) > 0 {
-		a.Readings = make([]Reading, len(read.Readings))
+		readings = make([]Reading, len(read.Readings))
 	}
 	for i, r := range read.Readings {
 		v, err := strconv.ParseFloat(r.Raw, 64)
 		if err != nil {
 			return fmt.Errorf("reading %q is not a number", r.Raw)
 		}
-		a.Readings[i] = Reading{Series: r.Series, Value: v, Raw: r.Raw}
+		readings[i] = Reading{Series: r.Series, Value: v, Raw: r.Raw}
 	}
-	a.setExtremes()
+	a.SetStored(readings)
 	return nil
+}
+
+// SetStored takes readings as a log has them, in the order that SetReadings gave them, and finds their extremes.
+func (a *Answer) SetStored(readings []Reading) {
+	a.Readings = readings
+	a.setExtremes()
 }

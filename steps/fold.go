@@ -15,11 +15,12 @@ import (
 // Fold builds the state of a run from its records, the first of which is begun.
 func Fold(records iter.Seq2[audit.Record, error]) (*State, error) {
 	var s *State
+	decoder := NewDecoder()
 	for record, err := range records {
 		if err != nil {
 			return nil, err
 		}
-		body, err := DecodeBody(record.Kind, record.Body)
+		body, err := decoder.Body(record.Kind, record.Body)
 		if err != nil {
 			return nil, fmt.Errorf("record %d: %w", record.Seq, err)
 		}

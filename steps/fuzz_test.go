@@ -72,7 +72,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-func walkedRecords(f *testing.F) []audit.Record {
+func walkedRecords(f testing.TB) []audit.Record {
 	w := incidentWalker(f)
 	if err := w.begin(""); err != nil {
 		f.Fatal(err)

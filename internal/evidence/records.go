@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,8 +89,9 @@ func decodeSegment(segment Source, visit func(e entry, err error) error) error {
 	})
 	for range processors {
 		workers.Go(func() {
+			decoder := steps.NewDecoder()
 			for b := range todo {
-				b.decode()
+				b.decode(decoder)
 			}
 		})
 	}
@@ -130,13 +132,16 @@ func readBatches(from io.Reader, give func(*batch) bool) error {
 	return lines.Err()
 }
 
-func (b *batch) decode() {
+func (b *batch) decode(decoder *steps.Decoder) {
 	for _, line := range b.lines {
-		record, err := audit.ParseRecord(line)
+		record, err := audit.SplitRecord(line)
 		if err != nil {
 			continue
 		}
-		body, err := steps.DecodeBody(record.Kind, record.Body)
+		body, err := decoder.Body(record.Kind, record.Body)
+		if (err != nil || body == nil) && !json.Valid(record.Body) {
+			continue
+		}
 		record.Body = nil // what it says is in the body
 		b.entries, b.errs = append(b.entries, entry{record, body}), append(b.errs, err)
 	}
