@@ -39,13 +39,16 @@ type world struct {
 	walkMetrics               string // where a walk is scraped that serves its own
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldWith(t) }
+
+// newWorldWith has the lab started with more flags.
+func newWorldWith(t testing.TB, lab ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
 	w.walkMetrics = "127.0.0.1:" + freePort(t)
 	w.redisURL, w.prometheusURL = "redis://127.0.0.1:"+w.redisPort, "http://127.0.0.1:"+w.prometheusPort
 	w.startRedis()
-	w.startLab("--redis", w.redisURL)
+	w.startLab(append(lab, "--redis", w.redisURL)...)
 	w.startPrometheus()
 	return w
 }
