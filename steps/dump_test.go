@@ -76,10 +76,28 @@ func flipText(f *FlipState) string {
 	return fmt.Sprintf("%+v version %d mark %s nothing %v undone %v idled %v", f.Target, f.Version, f.Mark.UTC(), f.Nothing, f.Undone, f.Idled)
 }
 
-// shadow folds the records of a walk one by one, as an observer does that follows it.
+// shadow folds the records of a walk one by one, as an observer does that follows it. It goes on in clones, and none
+// that it left behind may change any more.
 type shadow struct {
 	state *State
 	taken int
+	left  *State
+	stood string // what was left behind
+}
+
+// cloneEvery is how many records lie between two clones, about.
+const cloneEvery = 7
+
+// goOn leaves a state behind and goes on in its clone.
+func (f *shadow) goOn(t tester) {
+	t.Helper()
+	if f.left != nil {
+		if diff := cmp.Diff(f.stood, dump(f.left)); diff != "" {
+			t.Fatalf("up to record %d a state was changed by its clone:\n%s", f.taken, diff)
+		}
+	}
+	f.left, f.stood = f.state, dump(f.state)
+	f.state = f.state.Clone()
 }
 
 // follow takes in the records that have come, and wants the state of the walk.
@@ -99,6 +117,9 @@ func (f *shadow) follow(t tester, j *memoryJournal, live *State) {
 	}
 	f.taken = len(j.records)
 	compare(t, j, f.state, live)
+	if f.taken%cloneEvery == 0 {
+		f.goOn(t)
+	}
 }
 
 // sameFold folds the records from the start and wants the state of the walk.
