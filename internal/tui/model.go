@@ -17,10 +17,13 @@ type model struct {
 	ink      theme
 	keys     []key
 	story    *Story
-	kept     []Event // of a watch, to go back in time
-	at       int     // events of kept that the story has seen
-	past     bool    // the story stands at an earlier moment
-	trouble  error   // the records could not be followed
+	kept     []Event     // of a watch, to go back in time
+	at       int         // events of kept that the story has seen
+	past     bool        // the story stands at an earlier moment
+	left     checkpoint  // where it followed the run last
+	far      checkpoints // over the whole run, of a watch
+	near     checkpoints // close to where the story stands
+	trouble  error       // the records could not be followed
 	said     []answer
 	line     textinput.Model
 	hand     hand
@@ -38,7 +41,8 @@ func newModel(o *Options, q *queue, story *Story) *model {
 	line.Prompt = "> "
 	line.CharLimit = 1024
 	line.Focus()
-	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(), story: story, line: line, width: 80, height: 24}
+	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(), story: story, line: line, width: 80, height: 24,
+		far: checkpoints{every: firstCheckpoints}, near: checkpoints{every: 1}}
 }
 
 // woken says that the queue has something, redraw that time has passed.
@@ -112,9 +116,15 @@ func (m *model) keep(events []Event) {
 
 func (m *model) follow(events []Event) {
 	for _, e := range events {
-		if m.trouble == nil {
-			m.trouble = m.story.Follow(e)
-			m.at++
+		if m.trouble != nil {
+			return
+		}
+		m.trouble = m.story.Follow(e)
+		if m.at++; m.options.Watching && m.trouble == nil {
+			m.far.pass(m.at, m.story)
+			if m.past {
+				m.near.pass(m.at, m.story)
+			}
 		}
 	}
 }

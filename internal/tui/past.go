@@ -19,7 +19,7 @@ const longestPast = 600
 
 func (p *past) add(at point) {
 	if len(p.points) >= 2*longestPast {
-		p.points = append(p.points[:0], p.points[len(p.points)-longestPast:]...)
+		p.points = append([]point{}, p.points[len(p.points)-longestPast:]...) // a clone of the story has the others yet
 	}
 	p.points = append(p.points, at)
 }

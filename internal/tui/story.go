@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,20 @@ type Story struct {
 	question steps.Question // when the walk waited last
 	settled  int            // flips of the state that were looked at
 	stages   [runbook.StageCount + 1]span
+}
+
+// clone gives a story that goes on by itself: what one of the two follows from now on is not seen in the other.
+func (s *Story) clone() *Story {
+	c := *s
+	if s.State != nil {
+		c.State = s.State.Clone()
+	}
+	c.events, c.flips = slices.Clip(s.events), slices.Clip(s.flips)
+	c.pasts = make(map[probes.Ask]*past, len(s.pasts))
+	for ask, p := range s.pasts {
+		c.pasts[ask] = &past{slices.Clip(p.points)}
+	}
+	return &c
 }
 
 // happening is one line of the events, fit to be drawn.

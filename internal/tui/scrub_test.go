@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rewarm/rewarm/steps"
+)
+
+// TestAnyWayThroughTime: however a watch went to a moment, it shows what a fold of the records up to there shows.
+func TestAnyWayThroughTime(t *testing.T) {
+	events := walked(t)
+	straight := screenOf(t, events, 120, 40, Options{Watching: true})
+	straight.story = &Story{}
+	shown := make([]string, len(events)+1)
+	for i := range events {
+		straight.follow(events[i : i+1])
+		shown[i+1] = board(straight)
+	}
+	for _, every := range []int{1, 7, firstCheckpoints} {
+		m := screenOf(t, events[:1], 120, 40, Options{Watching: true})
+		m.options.Now = straight.options.Now
+		m.story, m.far = &Story{}, checkpoints{every: every}
+		random := rand.New(rand.NewPCG(1, uint64(every)))
+		for turn := range 200 {
+			switch random.IntN(4) {
+			case 0:
+				m.standAt(1 + random.IntN(max(len(m.kept), 1)))
+			case 1:
+				m.scrub(-1)
+			case 2:
+				m.scrub(+1)
+			default:
+				for _, e := range events[len(m.kept):min(len(m.kept)+30, len(events))] {
+					m.queue.put(&e, "")
+				}
+				m.take()
+			}
+			if !m.past && m.at != len(m.kept) {
+				t.Fatalf("turn %d: %d of %d events, and the screen takes this for now", turn, m.at, len(m.kept))
+			}
+			if m.at == 0 {
+				continue
+			}
+			if diff := cmp.Diff(shown[m.at], board(m)); diff != "" {
+				t.Fatalf("turn %d, after %d events (-folded straight +shown):\n%s", turn, m.at, diff)
+			}
+		}
+	}
+}
+
+// board is a frame without the line that says where in time it stands, and without what was asked before: that is
+// there only for a walk that is busy between two records.
+func board(m *model) string {
+	if !m.past {
+		m.story.question = steps.Question{}
+	}
+	frame := m.frame()
+	return plain(frame[:len(frame)-1])
+}
+
+// TestCheckpointsAreBounded: the more events, the further they lie apart.
+func TestCheckpointsAreBounded(t *testing.T) {
+	c, story := checkpoints{every: firstCheckpoints}, &Story{}
+	for at := 1; at <= 100_000; at++ {
+		c.pass(at, story)
+	}
+	if c.every != 2048 || len(c.list) != 100_000/2048 || c.before(50_000).at != 50_000/2048*2048 {
+		t.Errorf("%d checkpoints, one every %d, the last before the middle at %d", len(c.list), c.every, c.before(50_000).at)
+	}
+}
