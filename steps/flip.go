@@ -25,7 +25,7 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 	if err := m.firstTake(ctx); err != nil {
 		return m.untaken(v, err)
 	}
-	if lost, err := m.findLoss(read); lost || err != nil {
+	if lost, err := m.notice(read); lost || err != nil {
 		return err
 	}
 	live := read[c.Name]

@@ -119,16 +119,21 @@ func (m *Machine) seenIn(read map[string]actions.Live, body *Observed) rawValues
 	return changed
 }
 
-// findLoss writes down a loss that nobody knew of yet, and reports whether there was one.
-// It is asked before every flip, for the flip may stand on what was lost.
-func (m *Machine) findLoss(read map[string]actions.Live) (bool, error) {
-	known := func(name string) bool { return slices.Contains(m.state.lost, name) }
-	lost := m.state.lostOf(read)
-	if !slices.ContainsFunc(lost, func(name string) bool { return !known(name) }) {
+// notice writes down what was read before a flip of the controls of this run and nobody knew of
+// yet: Redis may be away before they are read again. It reports whether one was lost, for the
+// flip may stand on that.
+func (m *Machine) notice(read map[string]actions.Live) (lost bool, err error) {
+	body := &Observed{At: m.serverNow(), OffsetMS: m.state.offset.Milliseconds()}
+	changed := m.seenIn(read, body)
+	lost = slices.ContainsFunc(body.Lost, func(name string) bool { return !slices.Contains(m.state.lost, name) })
+	moved := false
+	for name := range changed {
+		moved = moved || m.state.Control(name).Ours
+	}
+	if !lost && !moved {
 		return false, nil
 	}
-	body := &Observed{At: m.serverNow(), OffsetMS: m.state.offset.Milliseconds()}
-	return true, m.writeSeen(body, m.seenIn(read, body))
+	return lost, m.writeSeen(body, changed)
 }
 
 // writeSeen writes down what was seen of the controls between two polls.
