@@ -235,6 +235,10 @@ func (w *world) quiet() {
 		w.redis.set("admission", pointer("3200"))
 		w.edited()
 	}
+	if v, ok := w.redis.values["prewarm"]; ok && number(v) > w.doc.Control("prewarm").Max { // and so does whoever prewarms with more than anybody may
+		w.redis.set("prewarm", nil)
+		w.edited()
+	}
 }
 
 func (w *world) isQuiet() bool { return !w.quietAt.IsZero() && !w.now.Before(w.quietAt) }

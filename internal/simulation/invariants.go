@@ -191,7 +191,10 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 		}
 		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
 		c.ordered[b.Step] = c.ordered[b.Step] || b.Order == steps.OrderUndo
-		c.byHand[b.Step] = c.byHand[b.Step] || b.Order == steps.OrderDone
+		if b.Order == steps.OrderDone {
+			c.byHand[b.Step] = true
+			c.owes(b.Step)
+		}
 	case *steps.Held:
 		c.ending = c.ending || b.Cause == "through" && !b.Lifted
 		for _, cause := range append([]string{b.Cause}, b.Also...) {
@@ -229,9 +232,10 @@ func (c *checker) settled(b *steps.Settled) {
 		c.flipped[b.Plan.Control] = true
 		fallthrough
 	case b.Result == steps.ResultNothing:
-		// What was done by hand meanwhile is judged by itself: a flip that turns out to have been made is its second brake.
-		if step := c.w.doc.Step(b.Target.Step); step != nil && step.Stage.Protects() && len(step.Expect) > 0 && b.Target.Purpose == steps.PurposeFlip && !c.byHand[step.Name] {
-			c.owing[step.Name] = true
+		// What was done by hand meanwhile owes its expectation by itself. A flip that turns out to have been made then is
+		// a second brake for the same: a release still waits for what is from after it.
+		if b.Target.Purpose == steps.PurposeFlip && !c.byHand[b.Target.Step] {
+			c.owes(b.Target.Step)
 		}
 		if b.Target.Purpose == steps.PurposeUndo {
 			delete(c.undoing, b.Target.Step)
@@ -247,10 +251,20 @@ func (c *checker) settled(b *steps.Settled) {
 			delete(c.drifting, b.Plan.Control)
 		}
 	case b.Result == steps.ResultRefused && b.Seen:
-		if b.Cause == string(actions.NotApplied) && b.Digest == c.flipBefore.digest { // a failover has lost it before anybody knew of it
+		// A failover has lost it before anybody knew of it, and nobody can tell it from one that never arrived. What was
+		// measured while it stood is no worse for that: a brake is put on again before anything is released, and under a
+		// release the origin had more to bear.
+		if b.Cause == string(actions.NotApplied) && b.Digest == c.flipBefore.digest {
 			c.lastFlip = c.flipBefore.before
 		}
 		c.void(func(g *grant) bool { return b.Cause == string(actions.Moved) && covers(g, b.Plan.Control) })
+	}
+}
+
+// owes notes that a brake is on and owes what the runbook expects of it.
+func (c *checker) owes(name string) {
+	if step := c.w.doc.Step(name); step != nil && step.Stage.Protects() && len(step.Expect) > 0 {
+		c.owing[name] = true
 	}
 }
 
