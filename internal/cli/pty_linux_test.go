@@ -43,25 +43,7 @@ func sitDown(t *testing.T, args ...string) *seat {
 // sitDownAt does so with a state directory and a size; 0 is the size that a new terminal has.
 func sitDownAt(t *testing.T, state string, width, height int, args ...string) *seat {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var number int
-	asked := control(t, master, func(fd int) error {
-		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-			return err
-		}
-		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
-		return err
-	})
-	if asked != nil {
-		t.Fatal(asked)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, slave := newTerminal(t)
 	defer slave.Close()
 	s := &seat{t: t, master: master, state: state, stopped: make(chan struct{})}
 	if width > 0 {
@@ -80,6 +62,31 @@ func sitDownAt(t *testing.T, state string, width, height int, args ...string) *s
 	})
 	go s.watch()
 	return s
+}
+
+// newTerminal makes a terminal, and gives its two ends.
+func newTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var number int
+	asked := control(t, master, func(fd int) error {
+		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+			return err
+		}
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+		return err
+	})
+	if asked != nil {
+		t.Fatal(asked)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
 }
 
 // control asks the kernel about a terminal. Fd would put the file into blocking mode, in which Close

@@ -16,8 +16,9 @@ import (
 // terminal hears a person. It stays in the line mode of the system: a program that
 // dies leaves nothing behind, and a screen reader sees plain lines.
 type terminal struct {
-	file *os.File
-	read atomic.Uint64 // lines read so far
+	file  *os.File
+	clock clock
+	read  atomic.Uint64 // lines read so far
 }
 
 // typedLine is one line that a person typed.
@@ -48,7 +49,7 @@ func terminalOf(stream io.Reader) *terminal {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil
 	}
-	return &terminal{file: file}
+	return &terminal{file: file, clock: wallClock{}}
 }
 
 // eofs is how many ends of file in a row mean that the terminal is gone. One is a
@@ -130,7 +131,7 @@ func (t *terminal) ask() uint64 {
 		if !waiting(t.file, 0) {
 			break
 		}
-		_ = wallClock{}.Wait(context.Background(), wallClock{}.Now().Add(readingTakes))
+		_ = t.clock.Wait(context.Background(), t.clock.Now().Add(readingTakes))
 	}
 	drain(t.file)
 	return t.read.Load()
