@@ -648,6 +648,7 @@ func failOver(t *testing.T, f fleet) {
 	f.whole(t)
 	master := f.master(t)
 	d.check(f, master, lost)
+	d.tellsApart(master)
 }
 
 func drive(t *testing.T, url string) *driven {
@@ -713,4 +714,41 @@ func (d *driven) check(f fleet, master *node, lost []loss) {
 	}
 	t.Logf("%d failovers, %d walks, %d flips, %d of them lost by redis, %d unnoticed, %d losses named, %d outcomes unknown at first",
 		*failovers, len(d.journals), logs.flips, len(lost), unnoticed, len(logs.lost), logs.unknown)
+}
+
+// tellsApart: a Redis that has lost who commands gives one number to two processes of a run, and only the
+// one that asked last has effect.
+func (d *driven) tellsApart(master *node) {
+	t, keys := d.t, controls.Keys(serviceName)
+	holder := actions.Holder{Run: "20261129T110000Z-twice-0001", Actor: "ana", Host: "ops-1"}
+	take := func(process string) actions.Lease {
+		holder.Process = process
+		lease, err := d.store.Take(t.Context(), holder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lease
+	}
+	before := take("5f3a")
+	master.do(t, "del", keys.Commander, keys.Fence)
+	now := take("91c0")
+	if now.Fence != before.Fence {
+		t.Fatalf("leases %+v, %+v", before, now)
+	}
+	jobs := d.doc.Control("jobs")
+	read, err := d.store.Read(t.Context(), []*runbook.Control{jobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := actions.Decode(jobs, "off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := actions.NewPlan(holder.Run, "jobs", jobs, read["jobs"], &off)
+	if o := d.store.Apply(t.Context(), before, plan, actions.Stamp{}); o.Result != actions.Refused || o.Cause != actions.CommandLost {
+		t.Errorf("the first process has effect: %+v", o)
+	}
+	if o := d.store.Apply(t.Context(), now, plan, actions.Stamp{}); o.Result != actions.Applied {
+		t.Errorf("the second process has none: %+v", o)
+	}
 }
