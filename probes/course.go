@@ -2,6 +2,7 @@ package probes
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -36,13 +37,16 @@ const longestCourse = 30 * time.Second
 // mostCourseSeries bounds the series that are kept of one probe, those first by their labels.
 const mostCourseSeries = 20
 
-// Courses asks for every probe of a runbook over a time. A probe whose query asks about a rung has no course.
-func (p *Poller) Courses(ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration) []Course {
-	list := make([]Course, len(doc.Probes))
-	for i := range doc.Probes {
-		list[i] = p.course(ctx, &doc.Probes[i], from, to, step)
+// Courses asks for the probes of a runbook over a time, one after the other, each when its turn comes. A probe whose
+// query asks about a rung has no course.
+func (p *Poller) Courses(ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration) iter.Seq[Course] {
+	return func(yield func(Course) bool) {
+		for i := range doc.Probes {
+			if !yield(p.course(ctx, &doc.Probes[i], from, to, step)) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 func (p *Poller) course(ctx context.Context, probe *runbook.Probe, from, to time.Time, step time.Duration) Course {

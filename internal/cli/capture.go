@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -21,7 +22,7 @@ const (
 
 // courser is what a walk polls with, when it can tell the past of probes too.
 type courser interface {
-	Courses(ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration) []probes.Course
+	Courses(ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration) iter.Seq[probes.Course]
 	Address() string
 }
 
@@ -32,6 +33,7 @@ type capturer struct {
 	probes courser
 	store  *actions.Store
 	clock  clock
+	told   *progress // of probes that have been asked
 }
 
 func (c *capturer) capture(ctx context.Context) error {
@@ -45,7 +47,7 @@ func (c *capturer) ranges(ctx context.Context) evidence.Ranges {
 	step := max(time.Second, (to.Sub(from) / capturePoints).Round(time.Second))
 	r := evidence.Ranges{CapturedAt: c.clock.Now().UTC(), Source: c.probes.Address(), From: from, To: to, StepMS: step.Milliseconds()}
 	had := 0
-	for _, course := range c.probes.Courses(ctx, c.state.Doc, from, to, step) {
+	for course := range c.probes.Courses(ctx, c.state.Doc, from, to, step) {
 		one := evidence.Range{Probe: course.Probe, Unit: course.Unit, Query: course.Query, Missing: course.Detail}
 		for _, s := range course.Series {
 			series := evidence.Series{Labels: s.Series}
@@ -56,6 +58,7 @@ func (c *capturer) ranges(ctx context.Context) evidence.Ranges {
 			had++
 		}
 		r.Probes = append(r.Probes, one)
+		c.told.add(1)
 	}
 	if had == 0 {
 		r.Missing = "no probe has a past"
@@ -128,6 +131,8 @@ func (p *program) captureLate(ctx context.Context, folder runFolder) error {
 	if !ok {
 		return nil
 	}
-	c := &capturer{dir: folder.dir, state: state, probes: past, store: on.store, clock: p.clock}
+	told := p.progress("asking prometheus for "+folder.run, "probes", float64(len(state.Doc.Probes)))
+	defer told.end()
+	c := &capturer{dir: folder.dir, state: state, probes: past, store: on.store, clock: p.clock, told: told}
 	return c.capture(ctx)
 }

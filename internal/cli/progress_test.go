@@ -3,9 +3,14 @@ package cli
 import (
 	"bytes"
 	"context"
+	"iter"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // TestProgress: nothing in the first second, then a line that is written over itself, and nothing at the end.
@@ -46,6 +51,37 @@ func TestProgressOfWhatHasNoEnd(t *testing.T) {
 	nobody.add(1)
 	nobody.end()
 }
+
+// TestProgressOfACapture: each probe that prometheus was asked for counts, whether it has a past or not.
+func TestProgressOfACapture(t *testing.T) {
+	now := &later{time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)}
+	var screen bytes.Buffer
+	told := &progress{to: &screen, clock: setClock{now}, what: "asking", unit: "probes", total: 4, began: now.now}
+	c := &capturer{state: &steps.State{Doc: &runbook.Document{}}, clock: setClock{now}, told: told,
+		probes: slowCourses{now, make([]probes.Course, 4)}}
+	c.ranges(context.Background())
+	if got, want := screen.String(), "\rrewarm: asking: 50 %, 1.0 probes/s, 2s left\x1b[K"; !strings.Contains(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// slowCourses takes a second for each.
+type slowCourses struct {
+	now     *later
+	courses []probes.Course
+}
+
+func (s slowCourses) Courses(context.Context, *runbook.Document, time.Time, time.Time, time.Duration) iter.Seq[probes.Course] {
+	return func(yield func(probes.Course) bool) {
+		for _, course := range s.courses {
+			if s.now.now = s.now.now.Add(time.Second); !yield(course) {
+				return
+			}
+		}
+	}
+}
+
+func (slowCourses) Address() string { return "http://prometheus" }
 
 // setClock is a clock of which only the time is asked.
 type setClock struct{ *later }
