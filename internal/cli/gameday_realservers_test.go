@@ -83,14 +83,13 @@ func (s *staging) play(t *testing.T) *process {
 	return s.run(t, "gameday", "run", filepath.Join(s.dir, "day.yaml"), "--target", "lab-staging")
 }
 
-// undo takes back what is open, and gives what it said.
-func (s *staging) undo(t *testing.T) string {
+// undo takes back what is open.
+func (s *staging) undo(t *testing.T) {
 	t.Helper()
 	p := s.run(t, "gameday", "undo")
 	if code := p.ends(time.Minute); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.shown())
 	}
-	return p.shown()
 }
 
 // waits has a deed wait until proceeds is called.
@@ -130,9 +129,12 @@ func (s *staging) whole(t *testing.T) {
 	if broken := slices.Contains(deeds, "to break"); broken != slices.Contains(deeds, "did mend") || broken && deeds[len(deeds)-1] != "did mend" {
 		t.Errorf("the deeds are %q", deeds)
 	}
-	before := len(deeds)
-	if said := s.undo(t); !strings.Contains(said, "nothing is to be taken back") || len(s.deeds()) != before {
-		t.Errorf("left open: %s%q", said, s.deeds())
+	days, err := filepath.Glob(filepath.Join(s.dir, "state", "gamedays", "*"))
+	if err != nil || len(days) != 1 {
+		t.Fatalf("%q, %v", days, err)
+	}
+	if _, open, err := (dayFolder{dir: days[0]}).read(); err != nil || len(open) > 0 {
+		t.Errorf("open are %v, %v", open, err)
 	}
 }
 
@@ -146,7 +148,7 @@ func newStagingWorld(t *testing.T) *world {
 }
 
 // A program breaks the service that a real Prometheus sees, the walk goes through a real Redis,
-// and the day holds. A day that expects what does not come true fails.
+// and the day holds.
 func TestStagingDay(t *testing.T) {
 	t.Parallel()
 	w := newStagingWorld(t)
@@ -178,23 +180,6 @@ expect:
 	if code := runs.ends(time.Minute); code != exitDone {
 		t.Errorf("the log of the run: %s", runs.shown())
 	}
-	s = w.stage(t, `apiVersion: rewarm/v1
-kind: GameDay
-name: slow
-about: for a test
-target: {name: lab-staging}
-runbook: SHORT
-duration: 3s
-operator: {reacts: 3s}
-timeline:
-  - {at: 1s, event: call, do: BREAK, undo: MEND}
-expect:
-  - {name: nothing is broken, finally: [{records: event, where: {event: call, outcome: done}, equals: 0}]}
-`)
-	if day := s.play(t); day.ends(time.Minute) != exitNotHeld || !strings.Contains(day.shown(), "BROKEN  nothing is broken") {
-		t.Errorf("a day that does not hold: %s", day.shown())
-	}
-	s.whole(t)
 }
 
 // endless is a day that has a fault at this time, and lasts until somebody ends it.
@@ -262,7 +247,7 @@ func TestStagingDayInterruptedAnytime(t *testing.T) {
 		s.whole(t)
 	})
 	t.Run("when it is broken", func(t *testing.T) {
-		for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGKILL} {
+		for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			s := at(t, "100ms")
 			day := s.play(t)
 			day.prints("call done")
