@@ -42,7 +42,10 @@ func (j *stagedJournal) open(open func(audit.Options) (*audit.Log, error)) error
 		return err
 	}
 	w.closeLater(w.log.Close)
-	j.journal = &journal{log: w.log, mirror: w.mirror(w.folder.run), key: w.p.headKey(), logger: w.p.log, publish: func(audit.Head, []byte) {}}
+	j.journal = &journal{
+		log: w.log, mirror: w.mirror(w.folder.run), key: w.p.headKey(), logger: w.p.log,
+		publish: func(audit.Head, []byte) {},
+	}
 	return nil
 }
 

@@ -187,7 +187,8 @@ func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) (
 	case real < 0:
 		return p.playAll(ctx, plays, asked.evidence)
 	case len(plays) > 1:
-		return nil, usage(fmt.Errorf("game day %s breaks real servers, so it is played alone", plays[real].day.Name), "play it once, and no other with it")
+		return nil, usage(fmt.Errorf("game day %s breaks real servers, so it is played alone", plays[real].day.Name),
+			"play it once, and no other with it")
 	}
 	return p.playOnTarget(ctx, plays[0], asked)
 }

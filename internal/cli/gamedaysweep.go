@@ -153,7 +153,8 @@ func (p *program) sweepWays(file string, source []byte, asked sweeping) ([]sweep
 				return nil, err
 			}
 			if day.Target != "" {
-				return nil, usage(fmt.Errorf("game day %s is played on real servers, which know no seeds", day.Name), "rewarm gameday run plays it once")
+				return nil, usage(fmt.Errorf("game day %s is played on real servers, which know no seeds", day.Name),
+					"rewarm gameday run plays it once")
 			}
 			more, err := p.waysOf(day, book, set, asked.mistakes)
 			if err != nil {

@@ -76,7 +76,8 @@ func (p *program) dayConsent(day *gameday.Day, named string) error {
 		return usage(fmt.Errorf("game day %s breaks real servers, those of the target %s", day.Name, day.Target),
 			"if that is what you want, write --target "+day.Target)
 	default:
-		return usage(fmt.Errorf("game day %s is for the target %s, not for %s", day.Name, day.Target, named), "play it where it belongs")
+		return usage(fmt.Errorf("game day %s is for the target %s, not for %s", day.Name, day.Target, named),
+			"play it where it belongs")
 	}
 	folders, err := p.dayFolders()
 	if err != nil {
@@ -113,7 +114,8 @@ func (p *program) marked(ctx context.Context, day *gameday.Day, on targets) erro
 		return usage(fmt.Errorf("redis %s does not say that game days may break %s", on.redis, day.Book.Service),
 			"where they may: redis-cli HSET "+shellWord(key)+" target "+day.Target)
 	}
-	return usage(fmt.Errorf("by %s redis %s is the target %s, and the day is for %s", key, on.redis, name, day.Target), "are these the right servers?")
+	return usage(fmt.Errorf("by %s redis %s is the target %s, and the day is for %s", key, on.redis, name, day.Target),
+		"are these the right servers?")
 }
 
 // open begins the log of the day.
@@ -154,7 +156,8 @@ func (p *program) callProgram(ctx context.Context, inv runbook.Invocation, timeo
 
 // introduce says what is about to happen, and how to look on.
 func (s *stage) introduce(run string) {
-	say(s.p.err, "", fmt.Sprintf("game day %s is played on the target %s; what it injects is in %s", s.day.Name, s.day.Target, s.folder.logPath()))
+	say(s.p.err, "", fmt.Sprintf("game day %s is played on the target %s; what it injects is in %s",
+		s.day.Name, s.day.Target, s.folder.logPath()))
 	say(s.p.err, "", "an interrupt ends it early and takes back what was injected; a second one leaves at once")
 	say(s.p.err, "", "the run is "+run+"; "+s.p.command("watch", run)+" follows it")
 }

@@ -94,7 +94,8 @@ func (p *program) gamedayUndo(ctx context.Context, day string) error {
 		folders = slices.DeleteFunc(folders, func(f dayFolder) bool { return f.day != day })
 		if len(folders) == 0 {
 			home, err := p.daysHome()
-			return errors.Join(usage(fmt.Errorf("there is no game day %q in %s", day, home), "leave the name out to undo them all"), err)
+			return errors.Join(usage(fmt.Errorf("there is no game day %q in %s", day, home),
+				"leave the name out to undo them all"), err)
 		}
 	}
 	stops := p.watchStops(ctx)
@@ -170,7 +171,8 @@ func (p *program) takeBack(ctx context.Context, injector *gameday.Injector, fold
 	if err == nil {
 		return nil
 	}
-	return fail(exitError, err, p.command("gameday undo", folder.day)+" tries it again; by hand: "+undoCommands(gameday.DayBegun{Dir: dir}, left))
+	return fail(exitError, err, p.command("gameday undo", folder.day)+" tries it again; by hand: "+
+		undoCommands(gameday.DayBegun{Dir: dir}, left))
 }
 
 // undoCommands are the commands with which a person takes back what is open.

@@ -46,7 +46,9 @@ func (p *program) openPoller(now clock) (*probes.Poller, error) {
 }
 
 func (p *program) openStore(doc *runbook.Document, now clock) (*actions.Store, error) {
-	return actions.Open(actions.Options{URL: p.settings.redis, ConfigFile: p.settings.redisConfig, Service: doc.Service, Clock: now})
+	return actions.Open(actions.Options{
+		URL: p.settings.redis, ConfigFile: p.settings.redisConfig, Service: doc.Service, Clock: now,
+	})
 }
 
 // shownRedis is the Redis of a walk without secrets: as a URL that resume can go to
@@ -99,7 +101,9 @@ func (c commandCaller) Start(r steps.CallRequest) {
 // done makes the call and says how it ended.
 func (c commandCaller) done(r steps.CallRequest) steps.CallDone {
 	outcome := c.call(r)
-	return steps.CallDone{Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err}
+	return steps.CallDone{
+		Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err,
+	}
 }
 
 // call makes the call. Where there is a check, it decides whether the call had its

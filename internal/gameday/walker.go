@@ -196,7 +196,8 @@ func (r *walker) leave(ctx context.Context) error {
 	if r.machine == nil || r.stopped {
 		return nil
 	}
-	if err := r.machine.Order(steps.Order{Kind: steps.OrderInterrupt, By: r.actor, Text: "the game day is over"}); err != nil {
+	over := steps.Order{Kind: steps.OrderInterrupt, By: r.actor, Text: "the game day is over"}
+	if err := r.machine.Order(over); err != nil {
 		return err
 	}
 	for {

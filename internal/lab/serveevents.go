@@ -29,7 +29,8 @@ func eventOf(r *http.Request) (Event, error) {
 	query := r.URL.Query()
 	kind := query.Get("event")
 	if !slices.Contains(EventKinds(), kind) {
-		return Event{}, Mistakes{{File: "query", Line: 1, Column: 1, Message: "event is none of " + strings.Join(EventKinds(), ", ")}}
+		none := "event is none of " + strings.Join(EventKinds(), ", ")
+		return Event{}, Mistakes{{File: "query", Line: 1, Column: 1, Message: none}}
 	}
 	var fields []EventField
 	for key, values := range query {
