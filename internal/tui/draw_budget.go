@@ -72,6 +72,7 @@ func (d *drawing) bar(b budget, width int) string {
 	limit := min(at(b.limit), width-1)
 	live, warm := at(b.live), at(b.live+b.prewarm)
 	var bar strings.Builder
+	bar.Grow(width * len(d.signs.full))
 	for i := range width {
 		switch {
 		case i == limit:

@@ -180,9 +180,7 @@ func (d *drawing) unknownRow(alike []judged, width int) string {
 	return spaces(indent) + d.verdictColumn(probes.Unknown) + d.ink.doubt.paint(d.fit(text, width-indent-verdictWidth-1))
 }
 
-func (d *drawing) verdictColumn(v probes.Verdict) string {
-	return padPainted(d.verdict(v), verdictWidth+1)
-}
+func (d *drawing) verdictColumn(v probes.Verdict) string { return d.ink.verdicts[v] }
 
 // boundText is a bound with the number that it means, where the runbook has a name for it.
 func (d *drawing) boundText(gate *steps.GateView, j judged) string {
@@ -205,22 +203,25 @@ func (d *drawing) boundText(gate *steps.GateView, j judged) string {
 // boundRow is one bound: what it asks, the value, the margin, how old the samples are, and the last
 // minutes.
 func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int) string {
-	row := spaces(indent) + d.verdictColumn(j.Verdict)
+	verdict := d.verdictColumn(j.Verdict)
 	left := width - indent - verdictWidth - 1
 	if c.margin == 0 {
-		return row + d.fit(shownValue(j.Finding)+" "+d.boundText(gate, j), left)
+		return spaces(indent) + verdict + d.fit(shownValue(j.Finding)+" "+d.boundText(gate, j), left)
 	}
 	ask := askOf(d.s.Doc, j.bound, gate)
 	answer := d.s.Latest(ask)
-	row += d.column(d.boundText(gate, j), c.bound) + " " + d.column(shownValue(j.Finding), c.value) + " " + right(d.margin(j.bound, gate, answer), c.margin)
+	age, graph := "", ""
 	if c.age > 0 {
-		row += " " + right(d.age(answer), c.age)
+		age = d.age(answer)
 	}
 	if c.graph > 0 {
 		high := j.bound.Op != runbook.AtLeast && j.bound.Op != runbook.Above
-		row += " " + d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
+		graph = d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
-	return row
+	bound, value, margin := d.fit(d.boundText(gate, j), c.bound), d.fit(shownValue(j.Finding), c.value), d.margin(j.bound, gate, answer)
+	return spaces(indent) + verdict + bound + spaces(c.bound-cells(bound)+1) + value + spaces(c.value-cells(value)+1) +
+		spaces(c.margin-cells(margin)) + margin + spaces(min(c.age, 1)+c.age-cells(age)) + age +
+		spaces(min(c.graph, 1)) + graph
 }
 
 // shownValue is the value of a bound, and that a person or a second source has given it.

@@ -57,21 +57,19 @@ func (d *drawing) controlSection(width int) section {
 }
 
 func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
-	text := o.Value + " (steady " + withoutUnit(o.Steady, o.Value) + ")"
+	since, by := "", ""
 	if !o.Since.IsZero() {
-		text += " " + lasts(d.now.Sub(o.Since))
+		since = " " + lasts(d.now.Sub(o.Since))
 	}
-	if o.By != d.s.Begun.Run && o.By != "" {
-		text += ", by " + o.By
+	if o.By != d.s.Begun.Run {
+		by = also(", by ", o.By)
 	}
-	if o.Owner != "" {
-		text += ", owner " + o.Owner
-	}
-	row := d.column(o.Control, nameWidth) + " "
+	state := d.fit(o.Value+" (steady "+withoutUnit(o.Steady, o.Value)+")"+since+by+also(", owner ", o.Owner), width-nameWidth-1)
 	if !o.ReviewAt.IsZero() && d.now.After(o.ReviewAt) {
-		return row + d.ink.bad.paint(d.fit("OVERDUE "+text, width-nameWidth-1))
+		state = d.ink.bad.paint(d.fit("OVERDUE "+state, width-nameWidth-1))
 	}
-	return row + d.fit(text, width-nameWidth-1)
+	name := d.fit(o.Control, nameWidth)
+	return name + spaces(nameWidth-cells(name)+1) + state
 }
 
 // withoutUnit leaves out a unit that the other value names already.
@@ -84,14 +82,31 @@ func withoutUnit(value, other string) string {
 
 // eventSection is what happened last, as far as a screen of that height can show it.
 func (d *drawing) eventSection(width, height int) section {
+	return section{title: "events", rows: d.story.latest.of(d.story, width, height), last: true}
+}
+
+// eventRows are the rows of the events that happened last, as they were drawn last: few records say anything.
+type eventRows struct {
+	told, width, height int
+	rows                []string
+}
+
+func (r *eventRows) of(s *Story, width, height int) []string {
+	if r.told != s.told || r.width != width || r.height != height {
+		*r = eventRows{s.told, width, height, s.latestRows(width, height)}
+	}
+	return r.rows
+}
+
+func (s *Story) latestRows(width, height int) []string {
 	var rows []string
-	for i := len(d.story.events) - 1; i >= 0 && len(rows) < height; i-- {
-		lines := wrapped(d.story.events[i].brief(width), width, len(briefTime)+1)
+	for i := len(s.events) - 1; i >= 0 && len(rows) < height; i-- {
+		lines := wrapped(s.events[i].brief(width), width, len(briefTime)+1)
 		slices.Reverse(lines)
 		rows = append(rows, lines...)
 	}
 	slices.Reverse(rows)
-	return section{title: "events", rows: rows, last: true}
+	return rows
 }
 
 const briefTime = "15:04:05"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -48,17 +47,6 @@ func (d *drawing) column(text string, width int) string { return pad(d.fit(text,
 // padPainted fills up a text that has colours in it.
 func padPainted(text string, width int) string {
 	return text + spaces(width-ansi.StringWidth(text))
-}
-
-// verdict is a sign with its word, painted.
-func (d *drawing) verdict(v probes.Verdict) string {
-	switch v {
-	case probes.Pass:
-		return d.ink.good.paint(d.signs.pass + " pass")
-	case probes.Fail:
-		return d.ink.bad.paint(d.signs.fail + " FAIL")
-	}
-	return d.ink.doubt.paint(d.signs.unknown + " unknown")
 }
 
 // verdictWidth is how many cells the longest verdict takes.

@@ -112,8 +112,19 @@ func (d *drawing) goesOn(row string, width int) string {
 
 // beside puts two columns next to each other with a rule between them.
 func (d *drawing) beside(left, right []string, width int) []string {
+	rule := d.ink.quiet.paint(d.signs.mark)
+	var all strings.Builder // of which each row is a part, so that they are one piece of memory
+	ends := make([]int, len(left))
 	for i := range left {
-		left[i] = padPainted(left[i], width) + d.ink.quiet.paint(d.signs.mark) + right[i]
+		all.WriteString(left[i])
+		all.WriteString(spaces(width - ansi.StringWidth(left[i])))
+		all.WriteString(rule)
+		all.WriteString(right[i])
+		ends[i] = all.Len()
+	}
+	text, begin := all.String(), 0
+	for i, end := range ends {
+		left[i], begin = text[begin:end], end
 	}
 	return left
 }

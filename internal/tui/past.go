@@ -34,6 +34,7 @@ func (p *past) graph(cells int, until time.Time, span time.Duration, high bool, 
 	low, top := extremes(values, seen)
 	marked := flipped(cells, until, span, flips)
 	var b strings.Builder
+	b.Grow(cells * len(s.flip))
 	for i := range cells {
 		switch {
 		case marked[i]:

@@ -30,6 +30,8 @@ type Story struct {
 	State *steps.State
 
 	events   []happening
+	told     int // lines so far, also those that are not kept
+	latest   eventRows
 	pasts    map[probes.Ask]*past
 	flips    []time.Time    // of changes, by the clock of Prometheus
 	question steps.Question // when the walk waited last
@@ -81,6 +83,7 @@ func (s *Story) Follow(e Event) error {
 	}
 	for _, l := range e.Lines {
 		s.events = append(s.events, happened(e.Record, l))
+		s.told++
 	}
 	if len(s.events) > 2*mostEvents {
 		s.events = append([]happening{}, s.events[len(s.events)-mostEvents:]...)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"github.com/rewarm/rewarm/probes"
 )
 
 // ink is a style as the two sequences around a text. A frame paints hundreds of texts, so they
@@ -23,6 +25,7 @@ func (i ink) paint(text string) string {
 // set for their own background; none carries a meaning that a word or a sign does not carry too.
 type theme struct {
 	title, quiet, good, bad, doubt, strong, alarm ink
+	verdicts                                      [probes.Fail + 1]string // a sign with its word, as wide as a column
 	signs                                         signs
 	ascii                                         bool
 }
@@ -71,6 +74,11 @@ func newTheme(out io.Writer, plain, ascii bool) theme {
 	}
 	if ascii {
 		t.signs, t.ascii = asciiSigns, true
+	}
+	t.verdicts = [...]string{
+		probes.Unknown: padPainted(t.doubt.paint(t.signs.unknown+" unknown"), verdictWidth+1),
+		probes.Pass:    padPainted(t.good.paint(t.signs.pass+" pass"), verdictWidth+1),
+		probes.Fail:    padPainted(t.bad.paint(t.signs.fail+" FAIL"), verdictWidth+1),
 	}
 	return t
 }
