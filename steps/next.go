@@ -59,15 +59,29 @@ func questionOf(s *State, now time.Time) Question {
 // Blocking says in one line what blocks the next release at a time: the hold that came
 // first, a gate with its readings, a question. It is "" when nothing does or the run has
 // ended.
-func (s *State) Blocking(now time.Time) string {
+func (s *State) Blocking(now time.Time) string { return s.Standing(now).Blocking }
+
+// Standing is how a walk stands at a time.
+type Standing struct {
+	Question Question // as State.Question gives it
+	Waits    bool
+	Blocking string // as State.Blocking says it
+}
+
+// Standing gives what a walk waits for and what blocks it, for whoever shows both.
+func (s *State) Standing(now time.Time) Standing {
+	n, waits := lookAt(s, now)
 	if s.Ending != "" {
-		return ""
+		return Standing{Waits: waits}
 	}
-	n, _ := lookAt(s, now)
+	standing := Standing{Waits: waits, Blocking: n.blocking}
+	if waits {
+		standing.Question = n.question
+	}
 	if blocker := n.blocker(); blocker != "" && (len(s.holds) > 0 || n.blocking == "") {
-		return blocker
+		standing.Blocking = blocker
 	}
-	return n.blocking
+	return standing
 }
 
 func (n *next) ended() Move {

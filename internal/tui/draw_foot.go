@@ -85,8 +85,8 @@ func (d *drawing) blocks() string {
 	if d.s.Ending != "" {
 		return "ended: " + string(d.s.Ending)
 	}
-	if blocking := d.s.Blocking(d.now); blocking != "" {
-		return "blocks: " + blocking
+	if d.blocking != "" {
+		return "blocks: " + d.blocking
 	}
 	return "nothing blocks"
 }

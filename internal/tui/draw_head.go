@@ -93,13 +93,14 @@ const (
 func (d *drawing) stageRow(width int, how naming) []string {
 	var cellsUsed int
 	var b strings.Builder
+	b.Grow(2 * width)
 	for stage := runbook.DeclareMode; stage <= runbook.Reconcile; stage++ {
-		text := d.stageSign(stage) + d.stageText(stage, how)
-		if stage > runbook.DeclareMode {
-			text = " " + text
+		sign, text, gap := d.stageSign(stage), d.stageText(stage, how), min(int(stage-runbook.DeclareMode), 1)
+		cellsUsed += gap + cells(sign) + cells(text)
+		ink := d.stageInk(stage)
+		for _, part := range []string{ink.on, spaces(gap), sign, text, ink.off} {
+			b.WriteString(part)
 		}
-		cellsUsed += cells(text)
-		b.WriteString(d.stageInk(stage).paint(text))
 	}
 	if cellsUsed > width {
 		return nil

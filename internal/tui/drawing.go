@@ -18,6 +18,7 @@ type drawing struct {
 	signs *signs
 
 	question steps.Question
+	blocking string // what blocks the next release
 	gates    []steps.GateView
 	watching bool   // nobody can say anything here
 	behind   string // how far the screen has come with a log that is there already
@@ -26,7 +27,8 @@ type drawing struct {
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {
 	d := &drawing{story: story, s: story.State, now: now, ink: ink, signs: &ink.signs, watching: watching}
 	if d.s.Ending == "" {
-		d.question, d.gates = story.asked(now), d.s.Gates()
+		d.question, d.blocking = story.stands(now)
+		d.gates = d.s.Gates()
 	}
 	return d
 }

@@ -30,28 +30,35 @@ func (p *past) graph(cells int, until time.Time, span time.Duration, high bool, 
 	if p == nil || cells <= 0 {
 		return spaces(cells)
 	}
-	values, seen := p.worst(cells, until, span, high)
-	low, top := extremes(values, seen)
-	marked := flipped(cells, until, span, flips)
+	row := make([]mark, cells)
+	p.worst(row, until, span, high)
+	low, top := extremes(row)
+	markFlips(row, until, span, flips)
 	var b strings.Builder
 	b.Grow(cells * len(s.flip))
-	for i := range cells {
+	for _, m := range row {
 		switch {
-		case marked[i]:
+		case m.flip:
 			b.WriteString(s.flip)
-		case !seen[i]:
+		case !m.seen:
 			b.WriteByte(' ')
 		default:
-			b.WriteString(s.levels[level(values[i], low, top, len(s.levels))])
+			b.WriteString(s.levels[level(m.value, low, top, len(s.levels))])
 		}
 	}
 	return b.String()
 }
 
-func (p *past) worst(cells int, until time.Time, span time.Duration, high bool) (values []float64, seen []bool) {
-	values, seen = make([]float64, cells), make([]bool, cells)
+// mark is one cell of a graph.
+type mark struct {
+	value float64
+	seen  bool // something was measured in its time
+	flip  bool // something was flipped
+}
+
+func (p *past) worst(row []mark, until time.Time, span time.Duration, high bool) {
 	for i := len(p.points) - 1; i >= 0; i-- {
-		cell, ok := cellOf(p.points[i].at, cells, until, span)
+		cell, ok := cellOf(p.points[i].at, len(row), until, span)
 		if !ok {
 			break
 		}
@@ -59,11 +66,10 @@ func (p *past) worst(cells int, until time.Time, span time.Duration, high bool) 
 		if high {
 			value = p.points[i].high
 		}
-		if !seen[cell] || high && value > values[cell] || !high && value < values[cell] {
-			values[cell], seen[cell] = value, true
+		if m := &row[cell]; !m.seen || high && value > m.value || !high && value < m.value {
+			m.value, m.seen = value, true
 		}
 	}
-	return values, seen
 }
 
 // cellOf is the cell of a moment; false when it lies before the graph.
@@ -75,28 +81,26 @@ func cellOf(at time.Time, cells int, until time.Time, span time.Duration) (int, 
 	return max(0, min(cells-1, cells-1-int(back*time.Duration(cells)/(span+1)))), true
 }
 
-func flipped(cells int, until time.Time, span time.Duration, flips []time.Time) []bool {
-	marked := make([]bool, cells)
+func markFlips(row []mark, until time.Time, span time.Duration, flips []time.Time) {
 	for i := len(flips) - 1; i >= 0; i-- {
-		cell, ok := cellOf(flips[i], cells, until, span)
+		cell, ok := cellOf(flips[i], len(row), until, span)
 		if !ok {
 			break
 		}
-		marked[cell] = true
+		row[cell].flip = true
 	}
-	return marked
 }
 
-func extremes(values []float64, seen []bool) (low, top float64) {
+func extremes(row []mark) (low, top float64) {
 	first := true
-	for i, v := range values {
-		if seen[i] && (first || v < low) {
-			low = v
+	for _, m := range row {
+		if m.seen && (first || m.value < low) {
+			low = m.value
 		}
-		if seen[i] && (first || v > top) {
-			top = v
+		if m.seen && (first || m.value > top) {
+			top = m.value
 		}
-		first = first && !seen[i]
+		first = first && !m.seen
 	}
 	return min(low, 0), top
 }

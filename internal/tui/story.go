@@ -114,12 +114,14 @@ func happened(r audit.Record, l Line) happening {
 	return h
 }
 
-// asked is what a person is asked. While the walk is busy between two records it is what was asked before.
-func (s *Story) asked(now time.Time) steps.Question {
-	if q, waits := s.State.Question(now); waits {
-		s.question = q
+// stands is what a person is asked and what blocks. While the walk is busy between two records it asks what was asked
+// before.
+func (s *Story) stands(now time.Time) (asked steps.Question, blocking string) {
+	standing := s.State.Standing(now)
+	if standing.Waits {
+		s.question = standing.Question
 	}
-	return s.question
+	return s.question, standing.Blocking
 }
 
 func (s *Story) entered(b *steps.StageBody, at time.Time) {
