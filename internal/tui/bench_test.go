@@ -7,12 +7,20 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// BenchmarkFrame draws a frame of a walk with its whole past at 160x50.
+// BenchmarkFrame draws a frame of a walk with its whole past at 160x50: after a record that only measures or a second
+// in which nothing came, and after one that says something.
 func BenchmarkFrame(b *testing.B) {
-	m := screenOf(b, upTo(walked(b), 301), 160, 50, Options{})
-	b.ReportAllocs()
-	for b.Loop() {
-		m.frame()
+	for name, says := range map[string]bool{"measured": false, "said": true} {
+		b.Run(name, func(b *testing.B) {
+			m := screenOf(b, upTo(walked(b), 301), 160, 50, Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if says {
+					m.story.told++
+				}
+				m.frame()
+			}
+		})
 	}
 }
 

@@ -20,10 +20,16 @@ const graphSpan = 3 * time.Minute
 // or breached.
 func (d *drawing) gateSection(width int) section {
 	shown := d.shownGates()
-	columns := d.columnsFor(shown, width)
-	var rows []string
-	for _, gate := range shown {
-		rows = append(rows, d.gateRows(gate, gate.ID, columns, width)...)
+	lists := make([][]judged, len(shown))
+	bounds := 0
+	for i, gate := range shown {
+		lists[i] = d.judgedOf(gate)
+		bounds += len(lists[i])
+	}
+	columns := columnsFor(lists, width)
+	rows := make([]string, 0, len(shown)+bounds)
+	for i, gate := range shown {
+		rows = d.gateRows(rows, gate, gate.ID, lists[i], columns, width)
 	}
 	return section{title: "gates", rows: rows, least: min(2, len(rows))}
 }
@@ -32,7 +38,8 @@ func (d *drawing) gateSection(width int) section {
 func (d *drawing) exitSection(width int) section {
 	for i := range d.gates {
 		if gate := &d.gates[i]; gate.ID == "exit" && d.s.Recovered == nil {
-			rows := d.gateRows(gate, "recovered when", d.columnsFor([]*steps.GateView{gate}, width), width)
+			list := d.judgedOf(gate)
+			rows := d.gateRows(make([]string, 0, 1+len(list)), gate, "recovered when", list, columnsFor([][]judged{list}, width), width)
 			return section{rows: rows, least: min(2, len(rows))}
 		}
 	}
@@ -52,12 +59,12 @@ const (
 )
 
 // columnsFor gives the bounds and values what they need and the rest what is left, the margin first.
-func (d *drawing) columnsFor(gates []*steps.GateView, width int) columns {
+func columnsFor(gates [][]judged, width int) columns {
 	var c columns
-	for _, gate := range gates {
-		for _, j := range judgedOf(gate) {
+	for _, list := range gates {
+		for _, j := range list {
 			if j.Verdict != probes.Unknown {
-				c.bound, c.value = max(c.bound, cells(d.boundText(gate, j))), max(c.value, cells(shownValue(j.Finding)))
+				c.bound, c.value = max(c.bound, cells(j.text)), max(c.value, cells(shownValue(j.Finding)))
 			}
 		}
 	}
@@ -102,11 +109,12 @@ func gateName(id string) (kind, name string) {
 	return kind, name
 }
 
-// judged is a finding with its bound, and whether that is one of several of which one is enough.
+// judged is a finding with its bound, as that is shown, and whether it is one of several of which one is enough.
 type judged struct {
 	*probes.Finding
 	bound *runbook.Bound
 	any   bool
+	text  string
 }
 
 // rank orders findings: what fails, then what is unknown, then what passes.
@@ -120,7 +128,8 @@ func (j judged) rank() int {
 	return 2
 }
 
-func (d *drawing) gateRows(gate *steps.GateView, title string, columns columns, width int) []string {
+// gateRows adds the rows of a gate: its verdict, then its bounds.
+func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, list []judged, columns columns, width int) []string {
 	title += fmt.Sprintf(" %d/%d", min(gate.Passed, gate.Passes), gate.Passes)
 	if gate.ID == "exit" {
 		title += " intervals"
@@ -131,8 +140,7 @@ func (d *drawing) gateRows(gate *steps.GateView, title string, columns columns, 
 	if gate.Pace != "" {
 		title += ", " + gate.Pace
 	}
-	rows := []string{d.verdictColumn(gate.Verdict) + d.ink.strong.paint(d.fit(title, width-verdictWidth-1))}
-	list := judgedOf(gate)
+	rows = append(rows, d.verdictColumn(gate.Verdict)+d.ink.strong.paint(d.fit(title, width-verdictWidth-1)))
 	for i := 0; i < len(list); {
 		if list[i].Verdict == probes.Unknown {
 			end := alikeFrom(list, i)
@@ -147,12 +155,16 @@ func (d *drawing) gateRows(gate *steps.GateView, title string, columns columns, 
 }
 
 // judgedOf puts the findings of a gate with their bounds in the order of their rank.
-func judgedOf(gate *steps.GateView) []judged {
-	var list []judged
+func (d *drawing) judgedOf(gate *steps.GateView) []judged {
+	list := make([]judged, 0, len(gate.Findings))
 	for _, group := range gate.Gate {
 		for i := range group {
 			if at := len(list); at < len(gate.Findings) {
-				list = append(list, judged{&gate.Findings[at], &group[i], len(group) > 1})
+				j := judged{Finding: &gate.Findings[at], bound: &group[i], any: len(group) > 1}
+				if j.Verdict != probes.Unknown { // else only its probe is named
+					j.text = d.boundText(gate, j)
+				}
+				list = append(list, j)
 			}
 		}
 	}
@@ -206,7 +218,7 @@ func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int)
 	verdict := d.verdictColumn(j.Verdict)
 	left := width - indent - verdictWidth - 1
 	if c.margin == 0 {
-		return spaces(indent) + verdict + d.fit(shownValue(j.Finding)+" "+d.boundText(gate, j), left)
+		return spaces(indent) + verdict + d.fit(shownValue(j.Finding)+" "+j.text, left)
 	}
 	ask := askOf(d.s.Doc, j.bound, gate)
 	answer := d.s.Latest(ask)
@@ -218,7 +230,7 @@ func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int)
 		high := j.bound.Op != runbook.AtLeast && j.bound.Op != runbook.Above
 		graph = d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
-	bound, value, margin := d.fit(d.boundText(gate, j), c.bound), d.fit(shownValue(j.Finding), c.value), d.margin(j.bound, gate, answer)
+	bound, value, margin := d.fit(j.text, c.bound), d.fit(shownValue(j.Finding), c.value), d.margin(j.bound, gate, answer)
 	return spaces(indent) + verdict + bound + spaces(c.bound-cells(bound)+1) + value + spaces(c.value-cells(value)+1) +
 		spaces(c.margin-cells(margin)) + margin + spaces(min(c.age, 1)+c.age-cells(age)) + age +
 		spaces(min(c.graph, 1)) + graph

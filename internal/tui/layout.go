@@ -114,7 +114,11 @@ func (d *drawing) goesOn(row string, width int) string {
 func (d *drawing) beside(left, right []string, width int) []string {
 	rule := d.ink.quiet.paint(d.signs.mark)
 	var all strings.Builder // of which each row is a part, so that they are one piece of memory
-	ends := make([]int, len(left))
+	ends, size := make([]int, len(left)), 0
+	for i := range left {
+		size += len(left[i]) + width + len(rule) + len(right[i])
+	}
+	all.Grow(size)
 	for i := range left {
 		all.WriteString(left[i])
 		all.WriteString(spaces(width - ansi.StringWidth(left[i])))
