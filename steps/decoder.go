@@ -3,7 +3,7 @@ package steps
 import (
 	"bytes"
 	"encoding/json"
-	"hash/maphash"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"time"
@@ -19,7 +19,6 @@ import (
 // order, and keeps the texts that it has seen. What is written in any other way it leaves to DecodeBody. It is
 // for one goroutine.
 type Decoder struct {
-	seed    maphash.Seed
 	texts   [1 << 11]seenText
 	moments [1 << 6]seenMoment
 	order   []*seenText // of the last observation: most likely the next has the same ones again
@@ -47,7 +46,12 @@ type seenMoment struct {
 }
 
 // NewDecoder gives a decoder that has seen nothing yet.
-func NewDecoder() *Decoder { return &Decoder{seed: maphash.MakeSeed()} }
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// place spreads texts over a table, the same ones the same way each time.
+func place(raw []byte, places uint32) uint32 { return crc32.Checksum(raw, castagnoli) % places }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Body gives the typed body of a record. It keeps no part of raw.
 func (d *Decoder) Body(kind Kind, raw json.RawMessage) (any, error) {
@@ -305,7 +309,7 @@ func (c *cursor) seen() *seenText {
 	raw := c.quoted()
 	seen := new(seenText)
 	if len(raw) <= longestSeen {
-		seen = &c.texts[maphash.Bytes(c.seed, raw)%uint64(len(c.texts))]
+		seen = &c.texts[place(raw, uint32(len(c.texts)))]
 	}
 	if seen.raw != string(raw) {
 		text, ok := unquoted(raw)
@@ -333,7 +337,7 @@ func (c *cursor) momentOf(key string) time.Time {
 // moment reads a time from behind its opening quote.
 func (c *cursor) moment() time.Time {
 	raw := c.quoted()
-	seen := &c.moments[maphash.Bytes(c.seed, raw)%uint64(len(c.moments))]
+	seen := &c.moments[place(raw, uint32(len(c.moments)))]
 	if len(raw) == 0 || seen.raw != string(raw) {
 		var at time.Time
 		if jsonv2.Unmarshal(inQuotes(raw), &at) != nil {
