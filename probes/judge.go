@@ -50,7 +50,7 @@ func Judge(g runbook.Gate, s Situation) Judgement {
 	for _, group := range g {
 		var verdicts []Verdict
 		for _, b := range group {
-			f := JudgeBound(b, s)
+			f := s.judgeOne(b)
 			j.Findings = append(j.Findings, f)
 			verdicts = append(verdicts, f.Verdict)
 		}
@@ -93,7 +93,9 @@ var noAnswer = []Reason{Transport, Malformed, Rejected, WrongType}
 // JudgeBound holds one bound against one observation. As long as the mark is not known it
 // says what keeps its probe from answering at all, as a Prometheus that is away, before it
 // says that: the first is what a person can mend.
-func JudgeBound(b runbook.Bound, s Situation) Finding {
+func JudgeBound(b runbook.Bound, s Situation) Finding { return s.judgeOne(b) }
+
+func (s *Situation) judgeOne(b runbook.Bound) Finding {
 	f, hands := s.judgeBound(b), s.hands(b)
 	if now, _ := s.look(s.probe(b.Probe)); now != nil {
 		f.Source = now.Source
@@ -107,7 +109,7 @@ func JudgeBound(b runbook.Bound, s Situation) Finding {
 	return f
 }
 
-func (s Situation) judgeBound(b runbook.Bound) Finding {
+func (s *Situation) judgeBound(b runbook.Bound) Finding {
 	f := Finding{Bound: boundText(b), Probe: b.Probe}
 	probe := s.probe(b.Probe)
 	now, before := s.look(probe)
@@ -135,18 +137,18 @@ func (s Situation) judgeBound(b runbook.Bound) Finding {
 }
 
 // probe finds a probe; one that the runbook does not have is only a name.
-func (s Situation) probe(name string) runbook.Probe {
+func (s *Situation) probe(name string) *runbook.Probe {
 	if s.Probe != nil {
 		if p := s.Probe(name); p != nil {
-			return *p
+			return p
 		}
 	}
-	return runbook.Probe{Name: name}
+	return &runbook.Probe{Name: name}
 }
 
 // look finds the answers of this observation and the one before. A probe with a start
 // value answers with that, for ever.
-func (s Situation) look(p runbook.Probe) (now, before *Answer) {
+func (s *Situation) look(p *runbook.Probe) (now, before *Answer) {
 	if p.Baseline {
 		if s.Baseline == nil {
 			return nil, nil
@@ -159,7 +161,7 @@ func (s Situation) look(p runbook.Probe) (now, before *Answer) {
 		a.SetReadings([]Reading{NewReading("{}", v)})
 		return a, nil
 	}
-	ask := askFor(&p, s.From, s.To)
+	ask := askFor(p, s.From, s.To)
 	if s.Answer != nil {
 		now = s.Answer(ask)
 	}
@@ -170,7 +172,7 @@ func (s Situation) look(p runbook.Probe) (now, before *Answer) {
 }
 
 // doubt finds why an answer cannot be judged.
-func (s Situation) doubt(now, before *Answer) (Reason, string) {
+func (s *Situation) doubt(now, before *Answer) (Reason, string) {
 	if reason, detail := unusable(now); reason != "" {
 		return reason, detail
 	}
@@ -219,7 +221,7 @@ func stale(a *Answer, after time.Duration) (Reason, string) {
 // beforeMark wants every window to lie wholly after the mark. The sample of an instant
 // selector must have done so in the observation before too: a scrape may land between
 // the question for a value and the question for its age.
-func (s Situation) beforeMark(now, before *Answer) (Reason, string) {
+func (s *Situation) beforeMark(now, before *Answer) (Reason, string) {
 	mark := s.Mark
 	switch {
 	case s.Unmarked != "":
@@ -241,7 +243,7 @@ func (s Situation) beforeMark(now, before *Answer) (Reason, string) {
 }
 
 // judgeEmpty passes a probe that the runbook lets pass without series.
-func (s Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
+func (s *Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
 	if reason, detail := warned(now.Warnings); reason != "" {
 		return f.unknown(reason, detail)
 	}
@@ -254,7 +256,7 @@ func (s Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
 }
 
 // judgeLevel compares every series with the operand and names the one that decides.
-func (s Situation) judgeLevel(b runbook.Bound, f Finding, probe runbook.Probe, now *Answer) Finding {
+func (s *Situation) judgeLevel(b runbook.Bound, f Finding, probe *runbook.Probe, now *Answer) Finding {
 	low, reason, detail := s.level(b.Operand)
 	if reason != "" {
 		return f.unknown(reason, detail)
@@ -341,7 +343,7 @@ type level struct {
 	source string // "" for a plain number
 }
 
-func (s Situation) level(o runbook.Operand) (level, Reason, string) {
+func (s *Situation) level(o runbook.Operand) (level, Reason, string) {
 	switch {
 	case o.Control != "":
 		return s.controlLevel(o.Control)
@@ -353,7 +355,7 @@ func (s Situation) level(o runbook.Operand) (level, Reason, string) {
 	return level{value: o.Number}, "", ""
 }
 
-func (s Situation) controlLevel(name string) (level, Reason, string) {
+func (s *Situation) controlLevel(name string) (level, Reason, string) {
 	if s.Control == nil {
 		return level{}, NoComparison, "the live value of control " + name + " is not known"
 	}
@@ -367,7 +369,7 @@ func (s Situation) controlLevel(name string) (level, Reason, string) {
 	return level{v, "control " + name}, "", ""
 }
 
-func (s Situation) probeLevel(name string) (level, Reason, string) {
+func (s *Situation) probeLevel(name string) (level, Reason, string) {
 	p := s.probe(name)
 	now, before := s.look(p)
 	if p.Baseline {

@@ -59,7 +59,7 @@ func (a *Answer) trouble(staleAfter time.Duration) (Reason, string) {
 }
 
 // beforeHand wants a reading to be given after the service had its time to obey.
-func (s Situation) beforeHand(m *Manual) (Reason, string) {
+func (s *Situation) beforeHand(m *Manual) (Reason, string) {
 	if s.ByHand.IsZero() || m.Given.After(s.ByHand) {
 		return "", ""
 	}
@@ -67,7 +67,7 @@ func (s Situation) beforeHand(m *Manual) (Reason, string) {
 }
 
 // hands gives the readings by hand that a bound rests on.
-func (s Situation) hands(b runbook.Bound) (hands []*Manual) {
+func (s *Situation) hands(b runbook.Bound) (hands []*Manual) {
 	for _, name := range []string{b.Probe, b.Operand.Probe, b.High.Probe} {
 		if name == "" {
 			continue
@@ -81,7 +81,7 @@ func (s Situation) hands(b runbook.Bound) (hands []*Manual) {
 
 // byHand marks a finding that rests on readings by hand, and takes a verdict back that
 // one person alone cannot give.
-func (s Situation) byHand(f Finding, hands []*Manual) Finding {
+func (s *Situation) byHand(f Finding, hands []*Manual) Finding {
 	for i, m := range hands {
 		if i > 0 {
 			f.ByHand += "; "

@@ -112,7 +112,7 @@ var signs = map[runbook.Op][2]string{
 }
 
 // levelSentence says "queue-age 412ms > 250ms at most, 800ms old".
-func levelSentence(b runbook.Bound, p runbook.Probe, now *Answer, r Reading, ok bool, low, high level) string {
+func levelSentence(b runbook.Bound, p *runbook.Probe, now *Answer, r Reading, ok bool, low, high level) string {
 	value, bound := pairText(r.Value, low.value, p.Unit)
 	var s strings.Builder
 	s.WriteString(b.Probe)
@@ -141,7 +141,7 @@ func levelSentence(b runbook.Bound, p runbook.Probe, now *Answer, r Reading, ok 
 }
 
 // trendSentence says "queue-age 400ms after 600ms, falling".
-func trendSentence(b runbook.Bound, p runbook.Probe, now *Answer, c change, ok bool) string {
+func trendSentence(b runbook.Bound, p *runbook.Probe, now *Answer, c change, ok bool) string {
 	value, from := pairText(c.Value, c.from.Value, p.Unit)
 	text := b.Probe + " " + value + " after " + from + ", "
 	if !ok {

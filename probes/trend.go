@@ -10,7 +10,7 @@ type change struct {
 
 // judgeTrend compares every series with itself in the observation before, which must
 // lie after the mark as well and rest on other samples.
-func (s Situation) judgeTrend(b runbook.Bound, f Finding, probe runbook.Probe, now, before *Answer) Finding {
+func (s *Situation) judgeTrend(b runbook.Bound, f Finding, probe *runbook.Probe, now, before *Answer) Finding {
 	changes, reason, detail := s.changes(now, before)
 	if reason != "" {
 		return f.unknown(reason, detail)
@@ -38,7 +38,7 @@ func decidingChange(changes []change, by func(change) float64, best bool) change
 }
 
 // changes pairs the series of two observations.
-func (s Situation) changes(now, before *Answer) ([]change, Reason, string) {
+func (s *Situation) changes(now, before *Answer) ([]change, Reason, string) {
 	if before == nil {
 		return nil, NoPrevious, ""
 	}
@@ -76,7 +76,7 @@ func (s Situation) changes(now, before *Answer) ([]change, Reason, string) {
 }
 
 // beforeMarkAlone reports whether an answer looks at anything before the mark, by itself.
-func (s Situation) beforeMarkAlone(a *Answer) bool {
+func (s *Situation) beforeMarkAlone(a *Answer) bool {
 	reason, _ := s.beforeMark(a, a)
 	return reason != ""
 }

@@ -23,7 +23,7 @@ func (s *State) forgetPolls() {
 
 func (s *State) observed(b *Observed) {
 	if s.partial == nil {
-		s.partial = &poll{at: b.At, answers: map[probes.Ask]*probes.Answer{}}
+		s.partial = &poll{at: b.At, answers: make(map[probes.Ask]*probes.Answer, len(b.Answers))}
 	}
 	for i := range b.Answers {
 		s.partial.answers[b.Answers[i].Ask] = &b.Answers[i]
