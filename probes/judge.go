@@ -39,6 +39,8 @@ type Situation struct {
 	Baseline func(probe string) (float64, bool)
 	// Probe finds a probe of the runbook, or nil.
 	Probe func(name string) *runbook.Probe
+
+	mute bool // only the verdict is wanted
 }
 
 // Judge holds a gate against one observation. A gate fails when a group fails, is
@@ -46,12 +48,23 @@ type Situation struct {
 // nothing was measured.
 func Judge(g runbook.Gate, s Situation) Judgement {
 	var j Judgement
+	j.Verdict = s.judgeGate(g, func(f Finding) { j.Findings = append(j.Findings, f) })
+	return j
+}
+
+// Decide is the verdict of Judge, at less cost: nothing is put into words.
+func Decide(g runbook.Gate, s Situation) Verdict {
+	s.mute = true
+	return s.judgeGate(g, func(Finding) {})
+}
+
+func (s *Situation) judgeGate(g runbook.Gate, found func(Finding)) Verdict {
 	passed, failed := 0, 0
 	for _, group := range g {
-		var verdicts []Verdict
+		verdicts := make([]Verdict, 0, 4) // few groups have more
 		for _, b := range group {
 			f := s.judgeOne(b)
-			j.Findings = append(j.Findings, f)
+			found(f)
 			verdicts = append(verdicts, f.Verdict)
 		}
 		switch groupVerdict(verdicts) {
@@ -63,11 +76,11 @@ func Judge(g runbook.Gate, s Situation) Judgement {
 	}
 	switch {
 	case failed > 0:
-		j.Verdict = Fail
+		return Fail
 	case passed > 0 && passed == len(g):
-		j.Verdict = Pass
+		return Pass
 	}
-	return j
+	return Unknown
 }
 
 // groupVerdict is pass when one bound passes, fail only when all fail.
@@ -97,7 +110,7 @@ func JudgeBound(b runbook.Bound, s Situation) Finding { return s.judgeOne(b) }
 
 func (s *Situation) judgeOne(b runbook.Bound) Finding {
 	f, hands := s.judgeBound(b), s.hands(b)
-	if now, _ := s.look(s.probe(b.Probe)); now != nil {
+	if now, _ := s.look(s.probe(b.Probe)); now != nil && !s.mute {
 		f.Source = now.Source
 	}
 	switch {
@@ -110,10 +123,13 @@ func (s *Situation) judgeOne(b runbook.Bound) Finding {
 }
 
 func (s *Situation) judgeBound(b runbook.Bound) Finding {
-	f := Finding{Bound: boundText(b), Probe: b.Probe}
+	f := Finding{Probe: b.Probe}
 	probe := s.probe(b.Probe)
 	now, before := s.look(probe)
-	if now != nil {
+	if !s.mute {
+		f.Bound = boundText(b)
+	}
+	if now != nil && !s.mute {
 		f.Notes = notes(now)
 	}
 	if probe.EmptyPass && now != nil && now.Reason == NoData {
@@ -274,9 +290,11 @@ func (s *Situation) judgeLevel(b runbook.Bound, f Finding, probe *runbook.Probe,
 	if b.Any && !ok && middle && now.Count > len(now.Readings) {
 		return f.unknown(SeriesCount, "only the lowest and highest of its series were kept, one between them may hold")
 	}
-	f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
-	f.Sentence = levelSentence(b, probe, now, decides, ok, low, high)
 	f.Verdict = verdictOf(ok)
+	if !s.mute {
+		f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
+		f.Sentence = levelSentence(b, probe, now, decides, ok, low, high)
+	}
 	return f
 }
 

@@ -339,6 +339,9 @@ func TestKnowingLessNeverMakesAGatePass(t *testing.T) {
 		}
 		s := Situation{StaleAfter: time.Minute, Answer: func(a Ask) *Answer { return answers[a.Probe] }}
 		full := Judge(gate, s).Verdict
+		if mute := Decide(gate, s); mute != full {
+			t.Fatalf("%s in words, %s without", full, mute)
+		}
 		delete(answers, rapid.SampledFrom(names).Draw(t, "lost"))
 		if less := Judge(gate, s).Verdict; less == Pass && full != Pass || less == Fail && full != Fail {
 			t.Fatalf("%s became %s", full, less)

@@ -21,9 +21,11 @@ func (s *Situation) judgeTrend(b runbook.Bound, f Finding, probe *runbook.Probe,
 	}
 	decides := decidingChange(changes, by, b.Any)
 	ok := by(decides) < 0
-	f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
-	f.Sentence = trendSentence(b, probe, now, decides, ok)
 	f.Verdict = verdictOf(ok)
+	if !s.mute {
+		f.Value, f.Series = quantityText(decides.Value, probe.Unit), decides.Series
+		f.Sentence = trendSentence(b, probe, now, decides, ok)
+	}
 	return f
 }
 

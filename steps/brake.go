@@ -62,7 +62,7 @@ func (n *next) harder(step *runbook.Step) Move {
 	}
 	if !st.Unmet {
 		w := n.s.expectWatch(step, st)
-		return n.decide(w, step, n.s.flipOf(step), DecisionHarder, n.s.track(w).last)
+		return n.decide(w, step, n.s.flipOf(step), DecisionHarder, n.s.track(w).last.judgement())
 	}
 	raw := actions.Encode(step.IfUnmet.To)
 	return n.brake(n.doc.Control(step.Flip.Control), Target{Step: step.Name, Purpose: PurposeHarder}, &raw)

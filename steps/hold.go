@@ -153,7 +153,7 @@ func (n *next) holdNow(h *HoldState) string {
 			return n.waitingFor(w)
 		}
 		if t := n.s.track(w); h.Cause == causeUnknown(w.ID) && t.unknown > 0 {
-			return w.ID + " cannot be judged: " + sentences(t.last)
+			return w.ID + " cannot be judged: " + sentences(t.last.judgement())
 		}
 	}
 	if blind := n.s.blindGuards(); h.Cause == causeMetrics && len(blind) > 0 {
@@ -254,10 +254,10 @@ func (n *next) waitingFor(w Watch) string { return w.ID + ": " + n.standOf(w) }
 
 func (n *next) standOf(w Watch) string {
 	t := n.s.track(w)
-	if !t.seen() && len(t.last.Findings) == 0 {
+	if !t.seen() && len(t.last.judgement().Findings) == 0 {
 		return "not observed yet"
 	}
-	line := sentences(t.last)
+	line := sentences(t.last.judgement())
 	if trend := n.s.moves(w, t); trend != "" {
 		line += ", " + trend
 	}
@@ -276,7 +276,7 @@ func (n *next) waitingForExit() string {
 	case !x.passesNow && x.last.Verdict == probes.Pass:
 		return "exit: not observed yet after the last flip"
 	case !x.passesNow:
-		line := "exit: " + sentences(x.last)
+		line := "exit: " + sentences(x.last.judgement())
 		if trend := n.s.moves(n.s.exitWatch(), x.track()); trend != "" {
 			line += ", " + trend
 		}
@@ -301,7 +301,7 @@ func (s *State) trend(t *track) string {
 	if t.earlier == nil || t.before == nil {
 		return ""
 	}
-	for _, f := range t.last.Findings {
+	for _, f := range t.last.judgement().Findings {
 		if f.Verdict != probes.Fail {
 			continue
 		}

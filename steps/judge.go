@@ -41,7 +41,7 @@ func (n *next) undoIf(step *runbook.Step) Move {
 	if t.passes < w.Passes {
 		return nil
 	}
-	return n.decide(w, step, flip, DecisionUndo, t.last)
+	return n.decide(w, step, flip, DecisionUndo, t.last.judgement())
 }
 
 func (n *next) decide(w Watch, step *runbook.Step, flip *FlipState, d Decision, j probes.Judgement) Move {
@@ -63,7 +63,7 @@ func (n *next) expectation(step *runbook.Step, st *StepState) Move {
 	}
 	t := n.s.track(w)
 	if t.passes >= w.Passes {
-		return n.decide(w, step, flip, DecisionMet, t.last)
+		return n.decide(w, step, flip, DecisionMet, t.last.judgement())
 	}
 	due := n.expectDue(step, flip)
 	if n.now.Before(due) {
@@ -93,19 +93,19 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 	if t.last.Verdict == probes.Fail {
 		switch {
 		case otherwise == runbook.Continue:
-			return n.decide(w, step, flip, DecisionContinue, t.last)
+			return n.decide(w, step, flip, DecisionContinue, t.last.judgement())
 		case otherwise == runbook.Undo && n.canUndo(step, flip):
-			return n.decide(w, step, flip, DecisionUndo, t.last)
+			return n.decide(w, step, flip, DecisionUndo, t.last.judgement())
 		}
 	}
 	if step.Optional && st.Owed {
-		return n.decide(w, step, flip, DecisionContinue, t.last)
+		return n.decide(w, step, flip, DecisionContinue, t.last.judgement())
 	}
 	if n.s.hold(causeExpect(step.Name)) != nil {
 		return nil
 	}
 	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipOrAbort(step, "the expectation is met")+readingHint(t.last.Findings))
+		skipOrAbort(step, "the expectation is met")+readingHint(t.last.judgement().Findings))
 }
 
 // otherwise is what a failed expectation leads to. A flip that protects is never undone
@@ -144,9 +144,9 @@ func (n *next) guards() Move {
 		t := n.s.track(n.s.guardWatch(g))
 		switch {
 		case !breached && t.fails >= g.Passes:
-			return n.guarded(g, true, guardAction(g), t.last.Findings)
+			return n.guarded(g, true, guardAction(g), t.last.judgement().Findings)
 		case breached && t.passes >= g.Passes:
-			return n.guarded(g, false, "ended", t.last.Findings)
+			return n.guarded(g, false, "ended", t.last.judgement().Findings)
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (n *next) recovered() Move {
 	took := x.held.Sub(n.s.BegunAt.Add(n.s.offset))
 	within := n.doc.RecoverWithin
 	return Write{Kind: KindRecovered, Durable: true, Body: &Recovered{RecoveredAt: x.held, TookMS: took.Milliseconds(),
-		WithinMS: within.Milliseconds(), Late: within > 0 && took > within, Gate: x.last.Findings}}
+		WithinMS: within.Milliseconds(), Late: within > 0 && took > within, Gate: x.last.judgement().Findings}}
 }
 
 // closing ends the run: after recovery, with the exit judged again, and naming what is

@@ -199,7 +199,7 @@ func (s *State) gatesSeen() []GateSeen {
 			if x.latest != latest {
 				continue
 			}
-			seen.Verdict, seen.Findings = x.last.Verdict.String(), x.last.Findings
+			seen.Verdict, seen.Findings = x.last.Verdict.String(), x.last.judgement().Findings
 			if x.passesNow {
 				seen.Passes = 1
 			}
@@ -208,7 +208,7 @@ func (s *State) gatesSeen() []GateSeen {
 			if t.latest != latest && t.seen() {
 				continue
 			}
-			seen.Verdict, seen.Passes, seen.Findings = t.last.Verdict.String(), t.passes, t.last.Findings
+			seen.Verdict, seen.Passes, seen.Findings = t.last.Verdict.String(), t.passes, t.last.judgement().Findings
 		}
 		list = append(list, seen)
 	}

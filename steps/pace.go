@@ -22,10 +22,10 @@ func (s *State) pace(w Watch, t *track) string {
 	i := 0
 	for _, group := range w.Gate {
 		for _, bound := range group {
-			if i >= len(t.last.Findings) {
+			if i >= len(t.last.judgement().Findings) {
 				return ""
 			}
-			finding := t.last.Findings[i]
+			finding := t.last.judgement().Findings[i]
 			if i++; finding.Verdict == probes.Fail {
 				return s.paceOf(w, t, bound, finding.Series)
 			}

@@ -40,7 +40,7 @@ func TestPace(t *testing.T) {
 				answers: map[probes.Ask]*probes.Answer{ask: {Readings: []probes.Reading{{Series: series, Value: v}}}}})
 		}
 		w := Watch{Gate: runbook.Gate{{c.bound}}, Marked: c.mark > 0, Mark: begin.Add(time.Duration(c.mark-1) * time.Second)}
-		found := track{asks: []probes.Ask{ask}, last: probes.Judgement{Findings: []probes.Finding{{Probe: "warm", Verdict: probes.Fail, Series: series}}}}
+		found := track{asks: []probes.Ask{ask}, last: ruled(probes.Judgement{Findings: []probes.Finding{{Probe: "warm", Verdict: probes.Fail, Series: series}}})}
 		if n := len(s.polls); n > 1 {
 			found.earlier, found.before = s.polls[n-2], s.polls[n-1]
 		}

@@ -175,10 +175,10 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 		return nil
 	}
 	if step.Optional {
-		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.Findings)
+		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.judgement().Findings)
 	}
 	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipOrAbort(step, "the gate passes")+readingHint(n.s.track(w).last.Findings))
+		skipOrAbort(step, "the gate passes")+readingHint(n.s.track(w).last.judgement().Findings))
 }
 
 // blocker says what stands before every release, "" when nothing does.

@@ -224,7 +224,7 @@ func (r *Replay) wouldPass(shadow *State, t *turn, now Passing, passedNow bool) 
 	judged := shadow.track(t.watch)
 	passes := judged.passes >= t.watch.Passes
 	if t.Would.Never() && (passedNow || passes && t.Recorded.Never()) {
-		t.Findings, t.Passes, t.Needed = judged.last.Findings, judged.passes, t.watch.Passes
+		t.Findings, t.Passes, t.Needed = judged.last.judgement().Findings, judged.passes, t.watch.Passes
 	}
 	if passes && t.Would.Never() {
 		t.Would = now
@@ -368,7 +368,7 @@ func (r *Replay) breaches(shadow *State, now Passing) {
 		w := shadow.guardWatch(g)
 		t.asked, t.lacked = r.s.lacks(t.asked, t.lacked, shadow.asks(w))
 		if judged := shadow.track(w); t.Would.Never() && judged.fails >= g.Passes {
-			t.Would, t.Findings = now, judged.last.Findings
+			t.Would, t.Findings = now, judged.last.judgement().Findings
 		}
 	}
 }
@@ -385,7 +385,7 @@ func (r *Replay) recovers(shadow *State, now Passing) {
 		t.Would = Passing{x.held, now.Seq, now.T}
 	}
 	if t.Would.Never() || t.Recorded.Never() {
-		t.Findings = x.last.Findings
+		t.Findings = x.last.judgement().Findings
 	}
 }
 

@@ -21,13 +21,13 @@ func (n *next) unjudged() Move {
 	})
 	for _, g := range overdue {
 		if alone := n.s.sameReason(g, overdue) == 1; alone {
-			return n.heldBy(causeUnknown(g.Name), n.s.unjudgedSentence([]*runbook.Guard{g}), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(g)).last.Findings))
+			return n.heldBy(causeUnknown(g.Name), n.s.unjudgedSentence([]*runbook.Guard{g}), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(g)).last.judgement().Findings))
 		}
 	}
 	if len(overdue) == 0 {
 		return nil
 	}
-	return n.heldBy(causeMetrics, n.s.unjudgedSentence(overdue), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(overdue[0])).last.Findings))
+	return n.heldBy(causeMetrics, n.s.unjudgedSentence(overdue), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(overdue[0])).last.judgement().Findings))
 }
 
 // blindGuards gives the guards that cannot be judged now and have no hold of their own
@@ -45,7 +45,7 @@ func (s *State) blindGuards() []*runbook.Guard {
 
 // unknownOf gives the first finding of a guard that is not known.
 func (s *State) unknownOf(g *runbook.Guard) probes.Finding {
-	for _, f := range s.track(s.guardWatch(g)).last.Findings {
+	for _, f := range s.track(s.guardWatch(g)).last.judgement().Findings {
 		if f.Verdict == probes.Unknown {
 			return f
 		}
@@ -69,7 +69,7 @@ func (s *State) sameReason(g *runbook.Guard, guards []*runbook.Guard) int {
 func (s *State) unjudgedSentence(guards []*runbook.Guard) string {
 	if len(guards) == 1 {
 		g := guards[0]
-		return fmt.Sprintf("%s cannot be judged: %s", g.Name, sentences(s.track(s.guardWatch(g)).last))
+		return fmt.Sprintf("%s cannot be judged: %s", g.Name, sentences(s.track(s.guardWatch(g)).last.judgement()))
 	}
 	var names, reasons []string
 	for _, g := range guards {

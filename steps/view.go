@@ -28,7 +28,7 @@ func (s *State) Gates() []GateView {
 			continue
 		}
 		t := s.track(w)
-		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.Findings, Since: t.sinceWhen(), Pace: s.pace(w, t)}
+		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.judgement().Findings, Since: t.sinceWhen(), Pace: s.pace(w, t)}
 	}
 	return views
 }
@@ -36,7 +36,7 @@ func (s *State) Gates() []GateView {
 func (s *State) exitView(w Watch) GateView {
 	x := s.followExit()
 	w.Passes = s.Doc.Exit.Intervals
-	view := GateView{Watch: w, Verdict: x.last.Verdict, Findings: x.last.Findings, Pace: s.pace(w, x.track())}
+	view := GateView{Watch: w, Verdict: x.last.Verdict, Findings: x.last.judgement().Findings, Pace: s.pace(w, x.track())}
 	switch {
 	case !x.held.IsZero():
 		view.Passed = w.Passes

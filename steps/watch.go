@@ -51,7 +51,7 @@ type track struct {
 	fails   int
 	unknown int
 	since   *poll // with which the present row of passes, fails or unknowns began
-	last    probes.Judgement
+	last    ruling
 	counted *poll // the last observation that counted
 	latest  *poll // the last poll that was judged
 	before  *poll // the last observation: a poll with all answers and new samples
@@ -98,14 +98,14 @@ func (s *State) await(t *track, w Watch, p *poll) {
 	case t.seen() || p.byHand(t.asks):
 		s.count(t, w, p)
 	default:
-		t.latest, t.last = p, s.judge(w, p, nil)
+		t.latest, t.last = p, s.rule(w, p, nil)
 	}
 }
 
 func (s *State) newTrack(w Watch) *track {
 	t := &track{key: w.key(), asks: s.asks(w), next: max(s.pollBase, w.First)}
 	if w.Marked {
-		t.last = notObeyedYet(w)
+		t.last = ruled(notObeyedYet(w))
 	}
 	if w.unmarked() {
 		return t
@@ -146,7 +146,7 @@ func (s *State) count(t *track, w Watch, p *poll) {
 	if same {
 		before = t.earlier
 	}
-	j := s.judge(w, p, before)
+	j := s.rule(w, p, before)
 	if same && t.seen() && j.Verdict == t.last.Verdict {
 		return
 	}
@@ -187,9 +187,9 @@ func (t *track) add(v probes.Verdict) {
 	}
 }
 
-// judge gives the verdict of a watch on one poll; before is the poll before it. It
+// rule gives the verdict of a watch on one poll; before is the poll before it. It
 // looks at nothing but the two, so it gives the same whenever it is asked.
-func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
+func (s *State) rule(w Watch, p, before *poll) ruling {
 	previous := func(probes.Ask) *probes.Answer { return nil }
 	if before != nil {
 		previous = func(a probes.Ask) *probes.Answer { return before.answers[a] }
@@ -209,7 +209,32 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 			situation.Unmarked = notObeyed
 		}
 	}
-	return probes.Judge(w.Gate, situation)
+	return ruling{Verdict: probes.Decide(w.Gate, situation), gate: w.Gate, situation: &situation}
+}
+
+// judge is rule in words.
+func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
+	r := s.rule(w, p, before)
+	return r.judgement()
+}
+
+// ruling is the verdict on a gate, put into words when somebody wants to read them: most of a log is folded for what
+// comes of its verdicts alone. The poll that it is about does not change any more.
+type ruling struct {
+	Verdict   probes.Verdict
+	gate      runbook.Gate
+	situation *probes.Situation // nil for one that is in words
+	words     probes.Judgement
+}
+
+func ruled(j probes.Judgement) ruling { return ruling{Verdict: j.Verdict, words: j} }
+
+// judgement gives a ruling in words.
+func (r *ruling) judgement() probes.Judgement {
+	if r.situation != nil {
+		*r = ruled(probes.Judge(r.gate, *r.situation))
+	}
+	return r.words
 }
 
 // notObeyed is why nothing that was measured counts while a flip has no mark.
@@ -338,7 +363,7 @@ type exitTrack struct {
 	earlier   *poll // the observation before that
 	before    *poll
 	latest    *poll
-	last      probes.Judgement
+	last      ruling
 	since     time.Time // evaluation time of the first observation of the first interval
 	held      time.Time // end of the last interval, once all have held
 	passesNow bool
@@ -391,7 +416,7 @@ func (p *poll) has(asks []probes.Ask) bool {
 // went by unobserved.
 func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	gap := x.before != nil && p.at.Sub(x.before.at) > s.Doc.Exit.Interval
-	x.last = s.judge(w, p, x.before)
+	x.last = s.rule(w, p, x.before)
 	x.earlier, x.before, x.latest = x.before, p, p
 	x.passesNow = x.last.Verdict == probes.Pass
 	if setBack := p.at.Before(x.since); !x.passesNow || gap || setBack {
@@ -419,7 +444,7 @@ func (x *exitTrack) counting() bool { return x.held.IsZero() && !x.since.IsZero(
 // early reports whether nothing stands against the exit but that it still looks at what
 // was before the last flip.
 func (x *exitTrack) early() bool {
-	for _, f := range x.last.Findings {
+	for _, f := range x.last.judgement().Findings {
 		if f.Verdict != probes.Pass && f.Reason != probes.BeforeMark {
 			return false
 		}

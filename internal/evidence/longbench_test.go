@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-const manyPolls = 8_000
+const manyPolls = 100_000
 
 // BenchmarkLongRun holds the export and the check of a run of 100,000 records, and both together, against what no way
 // around them saves: hashing the log and storing it in a zip; reading it out of the zip, hashing it, and hashing each
