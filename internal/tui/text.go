@@ -74,11 +74,6 @@ func pad(text string, width int) string {
 	return text + spaces(width-cells(text))
 }
 
-// right puts clean text at the right end of so many cells.
-func right(text string, width int) string {
-	return spaces(width-cells(text)) + text
-}
-
 const blanks = "                                                                                                                                "
 
 func spaces(n int) string {
