@@ -19,6 +19,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/rewarm/rewarm/actions/controls"
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -33,7 +34,7 @@ type realRedis struct {
 
 func startRedis(t *testing.T, args ...string) *realRedis {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Take(t)
 	r := &realRedis{addr: "127.0.0.1:" + port, dir: t.TempDir()}
 	r.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no"}, args...)
 	r.url = "redis://" + r.addr
@@ -75,17 +76,6 @@ func (r *realRedis) signal(t *testing.T, s os.Signal) {
 	if err := r.process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // eventually polls until there is no error any more.
@@ -396,7 +386,7 @@ func sendRaw(t *testing.T, addr string, request []byte) string {
 // node's, may be higher than ports go.
 func startClusterNode(t *testing.T) *realRedis {
 	t.Helper()
-	return startRedis(t, "--cluster-enabled", "yes", "--cluster-port", freePort(t))
+	return startRedis(t, "--cluster-enabled", "yes", "--cluster-port", freeport.Take(t))
 }
 
 func (r *realRedis) option(name string) string {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewarm/rewarm/internal/freeport"
 )
 
 // https://github.com/redis/redis/issues/7928
@@ -22,7 +24,7 @@ import (
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	writeCertificate(t, dir)
-	port := freePort(t)
+	port := freeport.Take(t)
 	startRedis(t, "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file", filepath.Join(dir, "key.pem"),
 		"--tls-ca-cert-file", filepath.Join(dir, "cert.pem"), "--tls-auth-clients", "no")
 	for tls, want := range map[string]string{

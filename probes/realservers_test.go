@@ -5,7 +5,6 @@ package probes
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -73,7 +73,7 @@ func startPrometheus(t *testing.T, target string) string {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "prometheus.yml"), fmt.Sprintf(realConfig, strings.TrimPrefix(target, "http://")))
 	write(t, filepath.Join(dir, "rules.yml"), realRules)
-	address := freeAddress(t)
+	address := "127.0.0.1:" + freeport.Take(t)
 	cmd := exec.Command(program, "--config.file", filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address)
 	log, err := os.Create(filepath.Join(dir, "log"))
@@ -105,16 +105,6 @@ func write(t *testing.T, file, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func eventually(t *testing.T, what string, holds func() bool) {

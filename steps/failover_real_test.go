@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/actions/controls"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 )
@@ -42,7 +42,7 @@ const replicator = "replicator"
 
 func startNode(t *testing.T, name string, args ...string) *node {
 	t.Helper()
-	n := &node{name: name, port: freePort(t), dir: t.TempDir(), args: args}
+	n := &node{name: name, port: freeport.Take(t), dir: t.TempDir(), args: args}
 	n.client = redis.NewClient(&redis.Options{Addr: n.addr(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: time.Second})
 	t.Cleanup(func() { _ = n.client.Close() })
 	n.start(t)
@@ -83,17 +83,6 @@ func (n *node) do(t *testing.T, args ...any) any {
 		t.Fatalf("%s: %v: %v", n.name, args, err)
 	}
 	return answer
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // patience is for a machine that has much else to do.
@@ -151,7 +140,7 @@ func startWatched(t *testing.T) *watched {
 func startSentinel(t *testing.T, name, master string) *node {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	port := freePort(t)
+	port := freeport.Take(t)
 	text := "port " + port + "\nbind 127.0.0.1\ndir " + filepath.Dir(file) + "\nsentinel monitor rewarm 127.0.0.1 " + master + " 2\n" +
 		"sentinel down-after-milliseconds rewarm 1500\nsentinel failover-timeout rewarm 10000\nlogfile " + filepath.Join(filepath.Dir(file), "log") + "\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -235,7 +224,7 @@ type clustered struct{ nodes []*node }
 func startClustered(t *testing.T) *clustered {
 	c := &clustered{}
 	for i := range 6 {
-		c.nodes = append(c.nodes, startNode(t, fmt.Sprintf("node %d", i+1), "--cluster-enabled", "yes", "--cluster-port", freePort(t),
+		c.nodes = append(c.nodes, startNode(t, fmt.Sprintf("node %d", i+1), "--cluster-enabled", "yes", "--cluster-port", freeport.Take(t),
 			"--cluster-node-timeout", "700", "--cluster-allow-replica-migration", "no"))
 	}
 	for i, n := range c.nodes[:3] {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rewarm/rewarm/internal/diagnosis"
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -30,7 +31,7 @@ func TestDiagnoseOnAYoungPrometheus(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.scenario, func(t *testing.T) {
 			t.Parallel()
-			w := &world{t: t, dir: t.TempDir(), prometheusPort: freePort(t)}
+			w := &world{t: t, dir: t.TempDir(), prometheusPort: freeport.Take(t)}
 			w.prometheusURL = "http://127.0.0.1:" + w.prometheusPort
 			w.startLab("--scenario", test.scenario)
 			w.startPrometheus()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -72,7 +73,7 @@ func rightsOf(t *testing.T, user, name string) []string {
 // person whom Redis proves, and for nobody else.
 func TestRealSecondPerson(t *testing.T) {
 	t.Parallel()
-	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
+	w := &world{t: t, dir: t.TempDir(), redisPort: freeport.Take(t), prometheusPort: freeport.Take(t)}
 	at := "@127.0.0.1:" + w.redisPort
 	w.prometheusURL, w.redisURL = "http://127.0.0.1:"+w.prometheusPort, "redis://lab:pass"+at
 	w.startRedis()

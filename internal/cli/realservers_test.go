@@ -23,6 +23,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -44,27 +45,13 @@ func newWorld(t testing.TB) *world { return newWorldWith(t) }
 // newWorldWith has the lab started with more flags.
 func newWorldWith(t testing.TB, lab ...string) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), redisPort: freePort(t), prometheusPort: freePort(t)}
-	w.walkMetrics = "127.0.0.1:" + freePort(t)
+	w := &world{t: t, dir: t.TempDir(), redisPort: freeport.Take(t), prometheusPort: freeport.Take(t)}
+	w.walkMetrics = "127.0.0.1:" + freeport.Take(t)
 	w.redisURL, w.prometheusURL = "redis://127.0.0.1:"+w.redisPort, "http://127.0.0.1:"+w.prometheusPort
 	w.startRedis()
 	w.startLab(append(lab, "--redis", w.redisURL)...)
 	w.startPrometheus()
 	return w
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // process is a program that a test started, with what it has printed.
@@ -528,7 +515,7 @@ func TestRealSecondInterrupt(t *testing.T) {
 func TestRealUnfitServers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	locked, replica := freePort(t), freePort(t)
+	locked, replica := freeport.Take(t), freeport.Take(t)
 	start(t, "redis-server", "--port", locked, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--requirepass", "s3cr3t").prints("Ready to accept connections")
 	start(t, "redis-server", "--port", replica, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--replicaof", "127.0.0.1 1").prints("Ready to accept connections")
 	page := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {

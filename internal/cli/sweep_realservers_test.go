@@ -31,6 +31,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions/controls"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/freeport"
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -496,7 +497,7 @@ func TestDiskFullInAWalk(t *testing.T) {
 
 func startPlainRedis(t *testing.T) (address string) {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Take(t)
 	start(t, "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "").prints("Ready to accept connections")
 	return "127.0.0.1:" + port
 }

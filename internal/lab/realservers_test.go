@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewarm/rewarm/internal/freeport"
 )
 
 // binary finds a program of one of Debian's packages.
@@ -27,20 +29,6 @@ func binary(t *testing.T, name, debian string) string {
 		t.Fatalf("install Debian's %s: %v", debian, err)
 	}
 	return path
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", loopback)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 func start(t *testing.T, path string, args ...string) {
@@ -57,7 +45,7 @@ func start(t *testing.T, path string, args ...string) {
 
 func startRedis(t *testing.T) string {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Take(t)
 	start(t, binary(t, "redis-server", "redis-server"), "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--appendonly", "no", "--logfile", "redis.log")
 	eventually(t, "redis-server listens", func() bool {
 		c, err := net.Dial("tcp", "127.0.0.1:"+port)
@@ -82,7 +70,7 @@ func startPrometheus(t *testing.T, metrics string) string {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := freeport.Take(t)
 	start(t, binary(t, "prometheus", "prometheus"), "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"),
 		"--web.listen-address", "127.0.0.1:"+port, "--log.level", "error")
 	address := "http://127.0.0.1:" + port
