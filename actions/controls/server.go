@@ -47,7 +47,7 @@ type Server struct {
 	opts   ServerOptions
 
 	mu       sync.Mutex
-	client   *redis.Client // nil before the first command and after losing the node
+	client   *node // nil before the first command and after losing the node
 	addr     string
 	next     int                   // index of the address to try next
 	sentinel *redis.SentinelClient // that is asked before each command; nil when it has to be chosen
@@ -76,16 +76,33 @@ func (s *Server) Address() string {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Join(s.drop(), s.dropSentinel())
+	err := s.dropSentinel()
+	if s.client != nil {
+		err = errors.Join(s.client.Close(), err)
+		s.client = nil
+	}
+	return err
 }
 
-func (s *Server) drop() error {
+// drop makes the next command connect anew. Calls that are on their way keep their connections: one that was given up
+// may find out only now that its node hung, and the others have reached it since.
+func (s *Server) drop() {
 	if s.client == nil {
-		return nil
+		return
 	}
-	err := s.client.Close()
+	go s.client.closeUnused()
 	s.client = nil
-	return err
+}
+
+// node is the client of one address.
+type node struct {
+	*redis.Client
+	calls sync.WaitGroup // that are on their way; none is added once the server has dropped it
+}
+
+func (n *node) closeUnused() {
+	n.calls.Wait()
+	_ = n.Client.Close()
 }
 
 // NotSentError says that a command did not leave this machine.
@@ -147,7 +164,8 @@ func (s *Server) follow(c *call) error {
 		if locateErr != nil {
 			return &NotSentError{locateErr}
 		}
-		err = s.send(c, client)
+		err = s.send(c, client.Client)
+		client.calls.Done()
 		moved, asked, addr := redirection(err)
 		switch {
 		case moved || asked:
@@ -163,7 +181,7 @@ func (s *Server) follow(c *call) error {
 
 // elsewhere leaves a node that cannot be reached or has been demoted, and
 // reports whether there is another address to try now.
-func (s *Server) elsewhere(client *redis.Client, err error) bool {
+func (s *Server) elsewhere(client *node, err error) bool {
 	var notSent *NotSentError
 	unreached, demoted := errors.As(err, &notSent), isReadOnly(err)
 	if !unreached && !demoted {
@@ -234,44 +252,54 @@ func classify(err error) error {
 	return err
 }
 
-// locate returns the client of the node that is used now, or makes one for the
-// next address. Where there are sentinels, they say which node that is.
-func (s *Server) locate(ctx context.Context) (*redis.Client, error) {
+// locate returns the node that is used now, or the one at the next address. Where there
+// are sentinels, they say which node that is. The caller is among its calls until Done.
+func (s *Server) locate(ctx context.Context) (*node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.choose(ctx); err != nil {
+		return nil, err
+	}
+	s.client.calls.Add(1)
+	return s.client, nil
+}
+
+// choose sees to it that there is a client of the right node.
+func (s *Server) choose(ctx context.Context) error {
 	if len(s.target.Addrs) == 0 {
-		return nil, errors.New("no address of a Redis server is given")
+		return errors.New("no address of a Redis server is given")
 	}
 	if s.target.MasterName != "" {
-		return s.locateMaster(ctx)
+		return s.chooseMaster(ctx)
 	}
 	if s.client == nil {
 		s.connect(s.target.Addrs[s.next%len(s.target.Addrs)])
 	}
-	return s.client, nil
+	return nil
 }
 
-// locateMaster asks a sentinel before every command. A master that was replaced goes on
+// chooseMaster asks a sentinel before every command. A master that was replaced goes on
 // answering and taking writes for seconds, all of which are lost when it learns of it.
 // While no sentinel answers, the master that is known is used.
-func (s *Server) locateMaster(ctx context.Context) (*redis.Client, error) {
+func (s *Server) chooseMaster(ctx context.Context) error {
 	if s.client != nil {
 		if master, err := s.askSentinel(ctx); err == nil && master != s.addr {
-			_ = s.drop()
+			s.drop()
 			s.connect(master)
 		}
-		return s.client, nil
+		return nil
 	}
 	master, err := s.askSentinels(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.connect(master)
-	return s.client, nil
+	return nil
 }
 
 func (s *Server) connect(addr string) {
-	s.addr, s.client = addr, redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+	s.addr = addr
+	s.client = &node{Client: redis.NewClient(s.options(addr, s.target.Username, s.target.Password))}
 }
 
 // askSentinel asks one sentinel, the next one after one that has failed.
@@ -300,22 +328,22 @@ func (s *Server) dropSentinel() error {
 }
 
 // use goes to another address, unless somebody else has left the client already.
-func (s *Server) use(was *redis.Client, addr string) {
+func (s *Server) use(was *node, addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client != was {
 		return
 	}
-	_ = s.drop()
+	s.drop()
 	s.connect(addr)
 }
 
 // leave drops the client so that the next command looks for the node again.
-func (s *Server) leave(was *redis.Client) {
+func (s *Server) leave(was *node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client == was {
-		_ = s.drop()
+		s.drop()
 		s.next++
 	}
 }
