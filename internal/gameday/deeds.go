@@ -8,17 +8,23 @@ import (
 // Deed is something that whoever walks has decided, or that was done past the walk.
 type Deed struct {
 	Seconds float64         `json:"seconds"` // since the start of the day
-	Deed    steps.OrderKind `json:"deed"`    // an order, or DeedEdit
+	Deed    steps.OrderKind `json:"deed"`    // an order, DeedEdit or DeedLift
 	About   string          `json:"about,omitempty"`
 	Text    string          `json:"text,omitempty"`
 	Modes   []runbook.Mode  `json:"modes,omitempty"` // that were declared
 }
 
-// DeedEdit is a control that was loosened past the walk.
-const DeedEdit steps.OrderKind = "edit"
+// DeedEdit is a control that was loosened past the walk, DeedLift a brake that an undo has lifted.
+const (
+	DeedEdit steps.OrderKind = "edit"
+	DeedLift steps.OrderKind = "lift"
+)
 
 // word reports whether it was said to the run.
-func (d Deed) word() bool { return d.Deed != DeedEdit }
+func (d Deed) word() bool { return d.Deed != DeedEdit && d.Deed != DeedLift }
+
+// answers reports whether it was said because a question waited for it.
+func (d Deed) answers() bool { return d.Deed == steps.OrderApprove || d.Deed == steps.OrderAnswer }
 
 // deedOf finds what a record tells of people; every word to a run becomes one.
 func deedOf(body any) (Deed, bool) {
@@ -38,6 +44,9 @@ func deedOf(body any) (Deed, bool) {
 		return Deed{Deed: steps.OrderReading, About: b.Ask.Probe, Text: b.Value + " from " + b.Source}, true
 	case *steps.OrderedBody:
 		return Deed{Deed: b.Order, About: b.Step, Text: b.Reason}, b.Refused == ""
+	case *steps.Settled:
+		lifts := b.Target.Purpose == steps.PurposeUndo && b.Plan.Direction == runbook.Releasing && b.Result == steps.ResultApplied
+		return Deed{Deed: DeedLift, About: b.Target.Step, Text: b.Plan.Control + " to " + b.After}, lifts
 	case *steps.Skipped:
 		return Deed{Deed: steps.OrderSkip, About: b.Step, Text: b.Reason}, b.By != ""
 	}

@@ -76,7 +76,7 @@ func (p *Playing) Call(c steps.CallRequest, answer func(steps.CallDone)) { p.w.g
 
 // Sits says with which machine the person walks. After a kill that is another one, which goes on with the run.
 func (p *Playing) Sits(m *steps.Machine) {
-	p.seat.machine = m
+	p.seat.machine, p.seat.id = m, m.State().Begun.Run
 	if p.sat {
 		p.w.tell(Event{Event: "walk", Outcome: "resumed"})
 	}
