@@ -155,7 +155,7 @@ func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario,
 	}
 	p.closeLater(store.Close)
 	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now, lingers: lingers,
-		prometheus: poller.Address(), redis: store.Target(), lab: true,
+		prometheus: poller.Address(), redis: store.Target(), lab: true, again: "rewarm demo",
 		scenario: &steps.Scenario{Name: scenario.Name, Seed: scenario.Seed}}, nil
 }
 

@@ -31,6 +31,7 @@ type askedDays struct {
 	target   string // that real servers must bear
 	junit    string
 	evidence string
+	operator string // who walks
 }
 
 func (p *program) gamedayRunCommand() *cobra.Command {
@@ -43,6 +44,10 @@ or in real time on the servers that are named by --target and by the day, with w
 Each expectation gets a verdict, with the first moment at which it broke and what was read
 there; the scorecard tells the rest. What is unknown has not passed. On the lab every figure is a
 model's, and one seed always plays alike: a day that failed prints the command that replays it.
+
+With --operator human you walk, on a terminal and in real time or at --speed N, and are not
+told what breaks; of several days one is drawn. At the end what you did is shown beside what
+the script does.
 
 Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -68,6 +73,7 @@ Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 	flags.StringVar(&asked.target, "target", "", "`NAME` of the real servers that the day may break, as it stands in the day")
 	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
 	flags.StringVar(&asked.evidence, "evidence", "", "`DIR` to write a bundle of evidence of every run into")
+	flags.StringVar(&asked.operator, "operator", operatorScript, "`WHO` walks: script, or human for you")
 	return cmd
 }
 
@@ -149,6 +155,18 @@ type played struct {
 }
 
 func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
+	if asked.evidence != "" {
+		if err := os.MkdirAll(asked.evidence, 0o755); err != nil {
+			return fail(exitError, err, "give another folder with --evidence")
+		}
+	}
+	switch asked.operator {
+	case operatorHuman:
+		return p.practise(ctx, asked)
+	case operatorScript:
+	default:
+		return usage(fmt.Errorf("--operator %q is neither script nor human", asked.operator), "script plays what the day says, human lets you walk")
+	}
 	var plays []play
 	for _, name := range asked.names {
 		day, err := p.openDay(name, asked.book)
@@ -161,19 +179,12 @@ func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 		}
 		plays = append(plays, list...)
 	}
-	if asked.evidence != "" {
-		if err := os.MkdirAll(asked.evidence, 0o755); err != nil {
-			return fail(exitError, err, "give another folder with --evidence")
-		}
-	}
 	all, err := p.playHere(ctx, plays, asked)
 	if err != nil {
 		return err
 	}
-	if asked.junit != "" {
-		if err := writeJUnit(asked.junit, all); err != nil {
-			return fail(exitError, err, "give another file with --junit")
-		}
+	if err := p.keepJUnit(asked.junit, all); err != nil {
+		return err
 	}
 	return p.sumUp(all)
 }
@@ -191,6 +202,17 @@ func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) (
 			"play it once, and no other with it")
 	}
 	return p.playOnTarget(ctx, plays[0], asked)
+}
+
+// keepJUnit writes the verdicts where they are asked for.
+func (p *program) keepJUnit(file string, all []played) error {
+	if file == "" {
+		return nil
+	}
+	if err := writeJUnit(file, all); err != nil {
+		return fail(exitError, err, "give another file with --junit")
+	}
+	return nil
 }
 
 func mistakesOf(day *gameday.Day) string {

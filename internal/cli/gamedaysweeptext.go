@@ -91,7 +91,7 @@ func secondHead(variant int) string {
 func sweepRow(v *gameday.Variant, score, unit string) string {
 	sketch := v.Scores[score]
 	if sketch.Count == 0 {
-		return fmt.Sprintf("%-14s %14s", score, "never")
+		return fmt.Sprintf("%-14s %14s", score, never)
 	}
 	row := fmt.Sprintf("%-14s", score)
 	for _, share := range []float64{0, 0.5, 0.95, 1} {

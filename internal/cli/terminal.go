@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ type terminal struct {
 	file  *os.File
 	clock clock
 	read  atomic.Uint64 // lines read so far
+	hear  sync.Once     // it is listened to once: a read cannot be called back
 }
 
 // typedLine is one line that a person typed.
@@ -58,8 +60,10 @@ const eofs = 3
 
 // listen posts every line until the terminal is gone, and says so. It is run in a
 // goroutine of its own, which ends with the process: a read from a terminal cannot
-// be called back.
-func (t *terminal) listen(post func(mail)) {
+// be called back. Whoever listens a second time leaves it to the first.
+func (t *terminal) listen(post func(mail)) { t.hear.Do(func() { t.listens(post) }) }
+
+func (t *terminal) listens(post func(mail)) {
 	var rest []byte
 	for ended := 0; ended < eofs; {
 		lines, more, err := t.lines(rest)

@@ -25,7 +25,8 @@ type targets struct {
 	prometheus string               // without secrets
 	redis      string               // without secrets
 	lab        bool
-	scenario   *steps.Scenario // of the lab; nil for real servers
+	again      string          // the command that starts the lab again, "" for real servers
+	scenario   *steps.Scenario // of the lab; nil for real servers and where it is hidden
 }
 
 // walk is one process of a run: the log, the machine and who drives it.
@@ -53,7 +54,8 @@ type walk struct {
 	notifier  *notifier         // nil when nobody is
 	meter     *meter            // nil when they are not asked for
 	watchers  []watcher
-	hurried   bool // somebody has asked twice to stop
+	asks      func(steps.Question) // is told too of what the walk waits for; may be nil
+	hurried   bool                 // somebody has asked twice to stop
 }
 
 func (w *walk) closeLater(shut func() error) { w.closers = append(w.closers, shut) }
@@ -228,6 +230,9 @@ func (w *walk) prober() steps.Prober {
 func (w *walk) waits(q steps.Question) {
 	if w.meter != nil {
 		w.meter.metrics.Waits(q)
+	}
+	if w.asks != nil {
+		w.asks(q)
 	}
 }
 
@@ -415,7 +420,7 @@ func (w *walk) untilLeft(done <-chan error, signals, keys <-chan string) (left b
 // outcome is how a person learns what became of what was under way.
 func (w *walk) outcome() string {
 	if w.on.lab {
-		return "the lab ended with this process; rewarm demo starts again"
+		return "the lab ended with this process; " + w.on.again + " starts again"
 	}
 	return w.p.command("resume", w.folder.run) + " finds out how it ended"
 }

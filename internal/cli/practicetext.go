@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rewarm/rewarm/internal/gameday"
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// comparedPlay is the last line of a practice with --output json, and what is kept beside its log.
+type comparedPlay struct {
+	*gameday.Comparison
+	File   string `json:"file"`
+	Run    string `json:"run"`
+	Replay string `json:"replay"` // the command that plays the script
+}
+
+// showPractice prints what a person did beside what the script does, and where the log of it is.
+func (p *program) showPractice(c comparedPlay, w *walk) error {
+	if p.settings.json() {
+		return p.encode(c)
+	}
+	_, err := fmt.Fprint(p.out, "\n"+practiceText(c, columnsOf(p.out))+w.traces())
+	return err
+}
+
+// practiceText is what a person reads at the end of a practice.
+func practiceText(c comparedPlay, columns int) string {
+	rows := slices.Concat(broke(c.Comparison), besideRows(c.Comparison), wrongRows(c.Wrong), practiceVerdicts(c))
+	rows = append(rows, "  script  "+c.Replay)
+	for i := range rows {
+		rows[i] = "  " + oneLine(strings.TrimPrefix(rows[i], "  "))
+	}
+	title := fmt.Sprintf("this was game day %s: scenario %s, runbook %s, seed %d (every figure is a model's)",
+		c.Day, c.Scenario, c.Runbook, c.Seed)
+	return wrap(oneLine(title), columns, 2) + "\n" + wrapRows(rows, columns)
+}
+
+// broke tells what was hidden.
+func broke(c *gameday.Comparison) []string {
+	rows := []string{"  the day   " + c.About}
+	if c.Broke != "" {
+		rows = append(rows, "  it broke  "+c.Broke)
+	}
+	if c.Lesson != "" {
+		rows = append(rows, "  lesson    "+c.Lesson)
+	}
+	return rows
+}
+
+// beside is a row of the table: a figure of the person and of the script.
+func beside(name, person, script string) string {
+	return fmt.Sprintf("  %-14s  %-28s  %s", name, person, script)
+}
+
+func besideRows(c *gameday.Comparison) []string {
+	rows := []string{
+		beside("", "you", "the script"),
+		beside("modes", modesBeside(c, c.Person), modesBeside(c, c.Script)),
+	}
+	for _, s := range runbook.DayScores {
+		person, script := scoreOfResult(c.Person, s.Name), scoreOfResult(c.Script, s.Name)
+		if person != never || script != never {
+			rows = append(rows, beside(s.Name, person, script))
+		}
+		if s.Name == "words" && person != never {
+			rows = append(rows, beside("time per word", answeredIn(c.Person), answeredIn(c.Script)))
+		}
+	}
+	wrong := "none"
+	if len(c.Wrong) > 0 {
+		wrong = fmt.Sprintf("%d, the first after %s", len(c.Wrong), moment(c.Wrong[0].Seconds))
+	}
+	return append(rows, beside("wrong moves", wrong, "none"), beside("run", endedAfter(c.Person), endedAfter(c.Script)))
+}
+
+// modesBeside names what was declared, and whether that was right.
+func modesBeside(c *gameday.Comparison, r *gameday.Result) string {
+	var names []string
+	for _, mode := range r.Declared() {
+		names = append(names, string(mode))
+	}
+	text, right := strings.Join(names, ", "), c.DeclaredRight(r)
+	switch {
+	case text == "" && right:
+		return "none, right"
+	case text == "":
+		return "none declared"
+	case right:
+		return text + ", right"
+	}
+	return text + ", WRONG"
+}
+
+// never is a figure that has not come.
+const never = "never"
+
+func scoreOfResult(r *gameday.Result, name string) string {
+	for _, s := range r.Scores {
+		if s.Name == name && s.Value != nil {
+			return scoreText(s)
+		}
+	}
+	return never
+}
+
+func answeredIn(r *gameday.Result) string {
+	if seconds, known := r.Answered(); known {
+		return moment(seconds)
+	}
+	return never
+}
+
+func endedAfter(r *gameday.Result) string { return r.Ending + " after " + moment(r.Lasted) }
+
+// wrongRows tell each wrong move with what the runbook and the day say of it.
+func wrongRows(moves []gameday.WrongMove) []string {
+	var rows []string
+	for _, m := range moves {
+		rows = append(rows, fmt.Sprintf("  wrong   after %s: %s", moment(m.Seconds), m.What))
+		for _, why := range m.Why {
+			rows = append(rows, "          "+why)
+		}
+	}
+	return rows
+}
+
+// practiceVerdicts are the expectations of the day, and which of those that a person broke the script holds.
+func practiceVerdicts(c comparedPlay) []string {
+	var rows []string
+	for i, v := range c.Person.Verdicts {
+		row := verdictRows(c.File, v)
+		if !v.Held && c.Script.Verdicts[i].Held {
+			row[0] += "; the script held it"
+		}
+		rows = append(rows, row...)
+	}
+	return rows
+}
