@@ -253,14 +253,18 @@ func (t *terminal) word(wanted string) error {
 // and questions.
 func (p *program) handWalk(store *actions.Store, doc *runbook.Document, hand *steps.Hand) *walk {
 	return &walk{p: p, doc: doc, hand: hand, mail: &mailbox{}, printer: p.printerFor(true), approve: steps.ApproveMode(p.settings.approve),
-		on: targets{store: store, clock: p.clock, redis: shownRedis(p.settings.redis, store)}}
+		actor: p.where.user, host: p.where.host, on: targets{store: store, clock: p.clock, redis: shownRedis(p.settings.redis, store)}}
 }
 
 // flipByHand makes the flip, with its log.
 func (p *program) flipByHand(ctx context.Context, store *actions.Store, doc *runbook.Document, hand *steps.Hand, consent *steps.Consent) error {
 	w := p.handWalk(store, doc, hand)
 	defer w.close()
-	if err := w.create(byHand, ""); err != nil {
+	run, err := p.newRun(byHand)
+	if err != nil {
+		return err
+	}
+	if err := w.create(run, ""); err != nil {
 		return err
 	}
 	outcome, err := w.machine.ByHand(ctx, consent)

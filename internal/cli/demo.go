@@ -70,7 +70,7 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	w := p.newWalk(ctx, doc, on)
 	w.mail = mail
 	defer w.close()
-	if err := w.begin(ctx, through); err != nil {
+	if err := w.beginNew(ctx, through); err != nil {
 		return err
 	}
 	var alone <-chan string

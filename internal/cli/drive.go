@@ -39,7 +39,7 @@ type driver struct {
 	asked    asked
 	listed   string // the step whose question was shown in full
 	blocking string // what blocked the next release when the machine last waited
-	moving   bool   // the machine has not come to wait since its last move
+	rests    bool   // the machine waits since its last move
 	stopped  bool   // an interruption was handed over
 	leaves   error  // why the walk stops although it is held, nil while it goes on
 	junk     junk   // what lay in the inbox and was no order
@@ -51,26 +51,40 @@ const longestHold = 5 * time.Minute
 
 // walk drives the machine to an end. The error is nil when the run closed.
 func (d *driver) walk(ctx context.Context) error {
-	d.moving = true
 	for {
-		if err := d.deliver(); err != nil {
-			return err
-		}
-		move, err := d.machine.Step(ctx)
+		move, err := d.next(ctx)
 		if err != nil {
 			return err
 		}
-		d.moving = true
 		switch m := move.(type) {
 		case steps.Stop:
 			return d.ended(m.Ending)
 		case steps.Wait:
-			d.moving = false
 			if err := d.wait(ctx, m); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// next hands over what has come in, and lets the machine make a move.
+func (d *driver) next(ctx context.Context) (steps.Move, error) {
+	if err := d.noteStep(); err != nil {
+		return nil, err
+	}
+	if err := d.deliver(); err != nil {
+		return nil, err
+	}
+	move, err := d.machine.Step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wait, waits := move.(steps.Wait)
+	if d.rests = waits; waits {
+		d.blocking = wait.Blocking
+		d.tellWaits(wait.Question)
+	}
+	return move, nil
 }
 
 // ended gives each ending its exit code. A walk that stops after the stage that it was
@@ -92,10 +106,6 @@ func (d *driver) ended(ending steps.Ending) error {
 // wait sleeps until the machine wants to go on or something comes in. Where no
 // person can be heard it does not wait for one.
 func (d *driver) wait(ctx context.Context, m steps.Wait) error {
-	d.blocking = m.Blocking
-	if d.waits != nil {
-		d.waits(m.Question)
-	}
 	if d.lingers != nil {
 		d.lingers(!m.Question.Until.IsZero())
 	}
@@ -113,7 +123,13 @@ func (d *driver) wait(ctx context.Context, m steps.Wait) error {
 	if err := d.clock.Wait(sleep, m.Until); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return d.noteStep()
+	return nil
+}
+
+func (d *driver) tellWaits(q steps.Question) {
+	if d.waits != nil {
+		d.waits(q)
+	}
 }
 
 // noteStep writes into the log that the wall clock was set or that the machine slept:
@@ -208,7 +224,7 @@ func (d *driver) needsWord(q steps.Question) bool {
 func (d *driver) deliver() error {
 	for _, item := range d.mail.take() {
 		var err error
-		if d.moving && isApproval(item) {
+		if !d.rests && isApproval(item) {
 			d.mail.keep(item)
 			continue
 		}

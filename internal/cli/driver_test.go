@@ -368,7 +368,7 @@ func TestClockStepsAreNoted(t *testing.T) {
 		m := newScripted(t)
 		d := unattended(t, m)
 		d.stepped = func() (time.Duration, bool) { return parted, parted != 0 }
-		if err := d.wait(t.Context(), steps.Wait{}); err != nil {
+		if _, err := d.next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		got := ""

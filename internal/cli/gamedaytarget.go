@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +17,6 @@ import (
 	"github.com/rewarm/rewarm/internal/gameday"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
-	"github.com/rewarm/rewarm/steps"
 )
 
 // stage is one playing of a day on real servers.
@@ -27,13 +28,17 @@ type stage struct {
 	evidence string // the folder of the bundles, "" for none
 	log      *audit.Log
 	injector *gameday.Injector
-	walks    []*stagedJournal
+	calling  context.Context        // of the calls of the runbook
+	walks    map[string]*stagedWalk // by run, the latest process of each
 }
 
 // playOnTarget plays a day on real servers. However it ends, by a panic too, what it has injected
 // is taken back.
 func (p *program) playOnTarget(ctx context.Context, one play, asked askedDays) (all []played, err error) {
 	if err := p.dayConsent(one.day, asked.target); err != nil {
+		return nil, err
+	}
+	if _, err := p.receivers(); err != nil {
 		return nil, err
 	}
 	on, err := p.realTargets(one.day.Book)
@@ -43,9 +48,9 @@ func (p *program) playOnTarget(ctx context.Context, one play, asked askedDays) (
 	if err := p.marked(ctx, one.day, on); err != nil {
 		return nil, err
 	}
-	s := &stage{p: p, day: one.day, on: on, evidence: asked.evidence}
+	s := &stage{p: p, day: one.day, on: on, evidence: asked.evidence, walks: map[string]*stagedWalk{}}
 	o := one.options
-	if o.Run, err = newRunID(p.clock.Now(), one.day.Book.Name, p.where.random); err != nil {
+	if o.Run, err = p.newRun(one.day.Book.Name); err != nil {
 		return nil, err
 	}
 	if err := s.open(o.Run); err != nil {
@@ -53,12 +58,16 @@ func (p *program) playOnTarget(ctx context.Context, one play, asked askedDays) (
 	}
 	stops := p.watchStops(ctx)
 	defer stops.end()
+	s.calling = stops.leave
 	defer func() { err = errors.Join(s.end(stops.leave), err) }()
 	s.introduce(o.Run)
-	o.Target, o.Journal, o.Ended, o.OnEvent = s.target(stops.stop), s.journal, s.ended, s.happened
+	o.Target, o.OnEvent = s.target(stops.stop), s.happened
 	result, err := one.day.Play(stops.leave, o)
 	if errors.Is(err, gameday.ErrStopped) {
 		return nil, fail(exitInterrupted, err, "")
+	}
+	if err == nil {
+		err = s.keep()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("game day %s: %w", one.day.Name, err)
@@ -121,7 +130,7 @@ func (p *program) marked(ctx context.Context, day *gameday.Day, on targets) erro
 // open begins the log of the day.
 func (s *stage) open(run string) error {
 	p := s.p
-	id, err := newRunID(p.clock.Now(), s.day.Name, p.where.random)
+	id, err := p.newRun(s.day.Name)
 	if err != nil {
 		return err
 	}
@@ -168,15 +177,10 @@ func (s *stage) happened(e gameday.Event) {
 }
 
 func (s *stage) target(stop context.Context) *gameday.Target {
-	p := s.p
 	return &gameday.Target{
-		Clock: s.on.clock, Injector: s.injector, Stop: stop,
-		Prober: func() (*probes.Poller, error) { return p.openPoller(s.on.clock) },
-		Store:  func() (*actions.Store, error) { return p.openStore(s.day.Book, s.on.clock) },
-		Call: func(ctx context.Context, r steps.CallRequest) steps.CallDone {
-			return commandCaller{ctx: ctx, clock: s.on.clock}.done(r)
-		},
-		Redis: s.on.redis, Host: p.where.host, User: p.where.user, PID: p.where.pid,
+		Clock: s.on.clock, Injector: s.injector, Stop: stop, Process: s.process,
+		Prober: func() (*probes.Poller, error) { return s.p.openPoller(s.on.clock) },
+		Store:  func() (*actions.Store, error) { return s.p.openStore(s.day.Book, s.on.clock) },
 	}
 }
 
@@ -194,24 +198,26 @@ func (s *stage) end(ctx context.Context) error {
 	return errors.Join(err, s.log.Close())
 }
 
-// ended captures what can vanish of a run that is over, and writes its bundle.
-func (s *stage) ended(ctx context.Context, e gameday.Ended) error {
-	folder, err := s.p.newRunFolder(e.Run)
-	if err != nil {
-		return err
+// keep captures what can vanish of the runs that are over, and writes their bundles.
+func (s *stage) keep() error {
+	for _, run := range slices.Sorted(maps.Keys(s.walks)) {
+		w := s.walks[run]
+		switch state := w.State(); {
+		case state == nil: // it never began
+			continue
+		case !over(state):
+			sayWarning(s.p.err, "run "+run+" is open: "+s.p.command("resume", run)+" goes on with it")
+			continue
+		}
+		w.captureEvidence()
+		if s.evidence == "" {
+			continue
+		}
+		if err := s.p.writeBundle(s.evidence, w.folder); err != nil {
+			return err
+		}
 	}
-	if !over(e.State) {
-		sayWarning(s.p.err, "run "+e.Run+" is open: "+s.p.command("resume", e.Run)+" goes on with it")
-		return nil
-	}
-	c := &capturer{dir: folder.dir, state: e.State, probes: e.Prober, store: e.Store, clock: e.Clock}
-	if err := c.capture(ctx); err != nil {
-		sayWarning(s.p.err, "the evidence of this run is not complete yet: "+err.Error())
-	}
-	if s.evidence == "" {
-		return nil
-	}
-	return s.p.writeBundle(s.evidence, folder)
+	return nil
 }
 
 // stopWatch turns signals into the two ways to end a day early.

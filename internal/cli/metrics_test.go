@@ -43,15 +43,9 @@ func TestMetricsAreServed(t *testing.T) {
 	if !found {
 		t.Fatalf("said: %s", said)
 	}
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
+	if page := scraped(t, address); !strings.Contains(page, `rewarm_run_stage{run="RUN",service="catalog",stage="declare-mode"} 0`) {
+		t.Errorf("served is %s", page)
 	}
-	page, err := io.ReadAll(answer.Body)
-	if err != nil || !strings.Contains(string(page), `rewarm_run_stage{run="RUN",service="catalog",stage="declare-mode"} 0`) {
-		t.Errorf("%v: %s", err, page)
-	}
-	answer.Body.Close()
 	host := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/metrics")
 	other, said := measuredWalk(host)
 	if other.meter != nil || !strings.HasPrefix(said.String(), "rewarm: warning: the metrics of this walk are not served: listen tcp ") {

@@ -15,7 +15,7 @@ import (
 // walk lets the person walk until the end, in one process after the other where the day kills some.
 func (s *practice) walk(ctx context.Context) (*walk, error) {
 	w := s.newWalk(ctx, s.doc)
-	if err := w.begin(ctx, ""); err != nil {
+	if err := w.beginNew(ctx, ""); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	s.playing.Sits(w.machine)

@@ -64,17 +64,23 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 	unanswered := p.introduce(ctx, on)
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
-	if err := w.begin(ctx, through); err != nil {
+	if err := w.beginNew(ctx, through); err != nil {
 		return err
 	}
 	p.warnOf(unanswered)
 	return w.finish(w.drive(ctx, w.person))
 }
 
-// newWalk prepares one process of a run.
+// newWalk prepares one process of a run, with whoever sits before it.
 func (p *program) newWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
-	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, approve: steps.ApproveMode(p.settings.approve)}
+	w := p.newUnseenWalk(ctx, doc, on)
 	w.person, w.printer = p.audience(on.clock)
+	return w
+}
+
+// newUnseenWalk prepares one process of a run that nobody sits before. Its printer is still to be given.
+func (p *program) newUnseenWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
+	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, approve: steps.ApproveMode(p.settings.approve), actor: p.where.user, host: p.where.host}
 	if w.on.caller == nil {
 		w.on.caller = commandCaller{ctx: ctx, clock: on.clock, post: w.mail.post}
 	}

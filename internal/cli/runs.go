@@ -155,6 +155,11 @@ func newProcessName(random io.Reader) (string, error) {
 
 // newRunID names a run: when it began, what it walks, and four hex digits that tell
 // runs of the same second apart.
+// newRun names a run of a runbook.
+func (p *program) newRun(book string) (string, error) {
+	return newRunID(p.clock.Now(), book, p.where.random)
+}
+
 func newRunID(now time.Time, book string, random io.Reader) (string, error) {
 	var tail [2]byte
 	if _, err := io.ReadFull(random, tail[:]); err != nil {

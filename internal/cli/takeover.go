@@ -67,7 +67,7 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
 	w.over = &steps.Over{Run: to.run, Reason: reason}
-	if err := w.begin(ctx, through); err != nil {
+	if err := w.beginNew(ctx, through); err != nil {
 		return err
 	}
 	p.warnOf(unanswered)

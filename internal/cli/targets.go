@@ -95,15 +95,12 @@ type commandCaller struct {
 
 // Start runs a call in the background and returns at once.
 func (c commandCaller) Start(r steps.CallRequest) {
-	go func() { c.post(c.done(r)) }()
-}
-
-// done makes the call and says how it ended.
-func (c commandCaller) done(r steps.CallRequest) steps.CallDone {
-	outcome := c.call(r)
-	return steps.CallDone{
-		Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err,
-	}
+	go func() {
+		outcome := c.call(r)
+		c.post(steps.CallDone{
+			Step: r.Step, Undo: r.Undo, Instead: r.Instead, OK: outcome.OK, Output: outcome.Output, Error: outcome.Err,
+		})
+	}()
 }
 
 // call makes the call. Where there is a check, it decides whether the call had its

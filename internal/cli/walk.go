@@ -36,6 +36,8 @@ type walk struct {
 	on      targets
 	folder  runFolder
 	approve steps.ApproveMode
+	actor   string // who walks
+	host    string
 	hand    *steps.Hand // of a log that is of one flip by hand; nil for a walk
 	over    *steps.Over // from whom the command is taken over, nil for none
 	mail    *mailbox
@@ -78,9 +80,18 @@ type watcher interface {
 	replayed(record audit.Record, body any)
 }
 
+// beginNew starts a run of the runbook that gets a name of its own.
+func (w *walk) beginNew(ctx context.Context, through string) error {
+	run, err := w.p.newRun(w.doc.Name)
+	if err != nil {
+		return err
+	}
+	return w.begin(ctx, run, through)
+}
+
 // begin starts a new run: its folder, its log, the command over the service.
-func (w *walk) begin(ctx context.Context, through string) error {
-	if err := w.create(w.doc.Name, through); err != nil {
+func (w *walk) begin(ctx context.Context, run, through string) error {
+	if err := w.create(run, through); err != nil {
 		return err
 	}
 	if err := w.machine.Begin(ctx); err != nil {
@@ -90,13 +101,9 @@ func (w *walk) begin(ctx context.Context, through string) error {
 }
 
 // create makes the folder and the log of a new run, and the machine that writes it.
-func (w *walk) create(name, through string) error {
+func (w *walk) create(run, through string) error {
 	var err error
 	if w.receivers, err = w.p.receivers(); err != nil {
-		return err
-	}
-	run, err := newRunID(w.p.clock.Now(), name, w.p.where.random)
-	if err != nil {
 		return err
 	}
 	if w.folder, err = w.p.newRunFolder(run); err != nil {
@@ -201,7 +208,7 @@ func (w *walk) ready(begun steps.Begun) error {
 		Doc: w.doc, Journal: w.journal, Prober: w.prober(), Controls: w.on.store, Caller: w.on.caller, Clock: w.on.clock,
 		Begun:    begun,
 		Found:    w.found,
-		Holder:   actions.Holder{Run: begun.Run, Actor: w.p.where.user, Host: w.p.where.host, Process: process},
+		Holder:   actions.Holder{Run: begun.Run, Actor: w.actor, Host: w.host, Process: process},
 		OnRecord: w.show,
 	})
 	return nil
@@ -386,16 +393,22 @@ func (w *walk) drive(ctx context.Context, person person) error {
 		keys = person.interrupts()
 		go person.listen(w.mail.post)
 	}
-	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.p.where.user, stepped: w.log.ClockStep, lingers: w.on.lingers,
-		resume: w.p.command("resume", w.folder.run), waits: w.waits,
-		looking: looking{look: looksAt(w.doc, w.on.prober)}}
-	w.hearOrders(d)
+	d := w.newDriver(person)
 	done := make(chan error, 1)
 	go func() { done <- d.walk(ctx) }()
 	if left, err := w.untilLeft(done, signals, keys); !left {
 		return err
 	}
 	return w.leaveNow(cancel, done)
+}
+
+// newDriver makes what drives the machine, and lets orders from elsewhere come to it.
+func (w *walk) newDriver(person person) *driver {
+	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.actor,
+		stepped: w.log.ClockStep, lingers: w.on.lingers, resume: w.p.command("resume", w.folder.run), waits: w.waits,
+		looking: looking{look: looksAt(w.doc, w.on.prober)}}
+	w.hearOrders(d)
+	return d
 }
 
 // untilLeft waits for the walk's end. The first who asks for it lets the walk stop; left

@@ -8,14 +8,13 @@ import (
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
-	"github.com/rewarm/rewarm/steps"
 )
 
 // ground is what a day is played on.
 type ground interface {
-	// prober and store open the ways to the metrics and to the controls that a run takes, and
-	// that the day may cut.
-	prober() (*probes.Poller, error)
+	// process makes a process of a run.
+	process(walk Walk) (Process, error)
+	// store opens a way to the controls that a run takes, and that the day may cut.
 	store() (*actions.Store, error)
 	// witness opens a way to the metrics that nothing cuts.
 	witness() (*probes.Poller, error)
@@ -23,14 +22,12 @@ type ground interface {
 	value(c *runbook.Control) (runbook.Value, bool)
 	// befall lets happen what is neither done to a run nor by its operator.
 	befall(h *runbook.Happening, fault lab.Event) (outcome, detail string)
-	// call makes a call of a run, and hands its outcome in.
-	call(c steps.CallRequest, answer func(steps.CallDone))
-	// describe says in the log of a run where it is walked.
-	describe(begun *steps.Begun)
 	// figures are those of the service; false when it has none that can be read.
 	figures() (lab.Figures, bool)
 	// second is called once a second, before anything is judged. An error ends the day.
 	second(ctx context.Context) error
+	// end lets others have the runs.
+	end(ctx context.Context) error
 	close()
 }
 

@@ -21,6 +21,7 @@ type labGround struct {
 	lab     *lab.Lab
 	metrics *prometheus
 	line    *redisLine
+	runs    map[string]*labRun
 	copies  []replica // of Redis, oldest first; only while a failover is to come
 }
 
@@ -42,7 +43,7 @@ func newLabGround(w *world) (*labGround, error) {
 		return nil, fmt.Errorf("the lab: %w", err)
 	}
 	w.clock = l.Clock()
-	g := &labGround{w: w, lab: l, line: &redisLine{lab: l, open: map[net.Conn]bool{}}}
+	g := &labGround{w: w, lab: l, runs: map[string]*labRun{}, line: &redisLine{lab: l, open: map[net.Conn]bool{}}}
 	g.metrics = &prometheus{source: l.Transport(), freeze: l.Frozen, clock: w.clock}
 	if past := w.day.past; past != nil {
 		began := w.clock.Now()
@@ -52,8 +53,14 @@ func newLabGround(w *world) (*labGround, error) {
 	return g, nil
 }
 
-func (g *labGround) close() { g.lab.Close() }
+func (g *labGround) close() {
+	for _, run := range g.runs {
+		_ = run.journal.Close()
+	}
+	g.lab.Close()
+}
 
+// prober opens the way to the metrics that a run takes, and that the day may cut.
 func (g *labGround) prober() (*probes.Poller, error) {
 	return probes.NewPoller(probes.Options{URL: labURL, Transport: g.metrics}, g.w.clock)
 }
@@ -75,11 +82,6 @@ func (g *labGround) call(c steps.CallRequest, answer func(steps.CallDone)) {
 		words = []string{c.Do.Method, c.Do.URL}
 	}
 	answer(steps.CallDone{Step: c.Step, Undo: c.Undo, Instead: c.Instead, OK: true, Output: g.lab.Call(words...)})
-}
-
-func (g *labGround) describe(begun *steps.Begun) {
-	begun.Lab = true
-	begun.Scenario = &steps.Scenario{Name: g.w.day.Story.Name, Seed: g.w.options.Seed}
 }
 
 // figures are those of the lab's service, which on a day with a past is not the one of the day.

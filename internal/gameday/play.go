@@ -25,7 +25,7 @@ type Options struct {
 	Date time.Time
 	// Pace may put a clock between the day and its time, as one that goes with real time; nil for none.
 	Pace func(Clock) Clock
-	// Journal begins the log of a run; nil keeps logs in memory.
+	// Journal begins the log of a run on the lab; nil keeps logs in memory.
 	Journal func(run string, clock Clock) (Journal, error)
 	// OnRecord is told of every record of the walk, OnEvent of everything that the day does,
 	// OnSecond once a second; each may be nil.
@@ -34,7 +34,7 @@ type Options struct {
 	OnSecond func(elapsed time.Duration)
 	// Target is where a day with a target is played.
 	Target *Target
-	// Ended is called for each run before its ground is closed; it may be nil.
+	// Ended is called for each run on the lab before that is closed; it may be nil.
 	Ended func(context.Context, Ended) error
 	// Killed is called when the process of a person's walk is killed; it may be nil.
 	Killed func()
@@ -100,7 +100,7 @@ func (w *world) toEnd(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.end(ctx); err != nil {
+	if err := w.ground.end(ctx); err != nil {
 		return nil, err
 	}
 	return w.result(), nil
@@ -172,16 +172,27 @@ func (w *world) wait(ctx context.Context, until time.Time) error {
 	if !until.After(now) {
 		until = now.Add(second / 20)
 	}
-	w.score.spend(until.Sub(now))
+	err := w.sleep(ctx, until)
+	w.score.spend(w.clock.Now().Sub(now))
+	return err
+}
+
+// sleep sleeps until a moment. On real servers it ends sooner when the day is to end, or when something comes for a run.
+func (w *world) sleep(ctx context.Context, until time.Time) error {
 	if w.options.Target == nil {
 		return w.clock.Wait(ctx, until)
 	}
-	sleep, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(w.options.Target.Stop, cancel)()
-	if err := w.clock.Wait(sleep, until); err != nil && !w.stopping() {
-		return err
+	sleep, wake := context.WithCancel(ctx)
+	defer wake()
+	defer context.AfterFunc(w.options.Target.Stop, wake)()
+	for _, run := range w.runs {
+		if run.process != nil && !run.stopped {
+			var deaf context.CancelFunc
+			sleep, deaf = run.process.Hears(sleep)
+			defer deaf()
+		}
 	}
+	_ = w.clock.Wait(sleep, until) // whoever has woken it is asked next
 	return ctx.Err()
 }
 
@@ -236,23 +247,6 @@ func (w *world) over() bool {
 	}
 	ended, is := w.score.ended()
 	return is && w.clock.Now().Sub(ended) >= lull && !w.judge.awaits()
-}
-
-// end lets others have the runs.
-func (w *world) end(ctx context.Context) error {
-	for _, run := range w.runs {
-		if w.options.Ended == nil || run.machine == nil || run.machine.State() == nil {
-			continue
-		}
-		e := Ended{Run: run.id, State: run.machine.State(), Prober: run.prober, Store: run.store, Clock: w.clock}
-		if err := run.journal.Close(); err != nil {
-			return err
-		}
-		if err := w.options.Ended(ctx, e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // walks reports whether anybody walks a runbook on this day.

@@ -16,6 +16,7 @@ import (
 // goroutine may do at a time, that which drives the machine.
 type Playing struct {
 	w    *world
+	lab  *labGround
 	seat *walker
 	sat  bool // a machine was seated before
 }
@@ -31,7 +32,12 @@ func (d *Day) Seat(ctx context.Context, o Options) (*Playing, error) {
 		w.close()
 		return nil, fmt.Errorf("nobody walks a runbook on game day %s", d.Name)
 	}
-	p := &Playing{w: w, seat: w.run()}
+	lab, is := w.ground.(*labGround)
+	if !is {
+		w.close()
+		return nil, fmt.Errorf("a person sits at the lab, and game day %s has a target", d.Name)
+	}
+	p := &Playing{w: w, lab: lab, seat: w.run()}
 	if err := p.Clock().Wait(ctx, p.seat.beginAt); err != nil {
 		w.close()
 		return nil, err
@@ -66,13 +72,13 @@ func (h happening) Wait(ctx context.Context, until time.Time) error {
 }
 
 // Prober opens the way to the metrics of the person's walk, with the day's faults.
-func (p *Playing) Prober() (*probes.Poller, error) { return p.w.ground.prober() }
+func (p *Playing) Prober() (*probes.Poller, error) { return p.lab.prober() }
 
 // Store opens the way to the controls, with the day's faults. Who opens one closes it.
-func (p *Playing) Store() (*actions.Store, error) { return p.w.ground.store() }
+func (p *Playing) Store() (*actions.Store, error) { return p.lab.store() }
 
 // Call makes a call of the runbook, and hands its outcome in.
-func (p *Playing) Call(c steps.CallRequest, answer func(steps.CallDone)) { p.w.ground.call(c, answer) }
+func (p *Playing) Call(c steps.CallRequest, answer func(steps.CallDone)) { p.lab.call(c, answer) }
 
 // Sits says with which machine the person walks. After a kill that is another one, which goes on with the run.
 func (p *Playing) Sits(m *steps.Machine) {

@@ -10,32 +10,26 @@ import (
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
-	"github.com/rewarm/rewarm/steps"
 )
 
 // Target is real servers that a day is played on, in real time.
 type Target struct {
 	Clock Clock
-	// Prober and Store open ways to Prometheus and to the controls.
+	// Prober and Store open ways to Prometheus and to the controls, for those who judge.
 	Prober func() (*probes.Poller, error)
 	Store  func() (*actions.Store, error)
-	// Call makes a call of the runbook.
-	Call     func(context.Context, steps.CallRequest) steps.CallDone
+	// Process makes a process of a run.
+	Process  func(Walk) (Process, error)
 	Injector *Injector
 	// Stop is done when the day is to end early. Its walk is then stopped in order; the
 	// injections are taken back by whoever made the Injector.
 	Stop context.Context
-
-	Redis string // the address for whoever resumes the run, without secrets
-	Host  string
-	User  string
-	PID   int
 }
 
 // ErrStopped says that a day was ended early, so that nothing is known of what it expects.
 var ErrStopped = errors.New("the game day was interrupted")
 
-// servers is a ground of real servers. Calls run in goroutines of their own; what they
+// servers is a ground of real servers. The calls of the timeline run in goroutines of their own; what they
 // bring is taken in once a second.
 type servers struct {
 	w       *world
@@ -69,16 +63,15 @@ func (s *servers) close() {
 	_ = s.reader.Close()
 }
 
-func (s *servers) prober() (*probes.Poller, error)  { return s.target.Prober() }
-func (s *servers) witness() (*probes.Poller, error) { return s.target.Prober() }
-func (s *servers) store() (*actions.Store, error)   { return s.target.Store() }
+func (s *servers) witness() (*probes.Poller, error)   { return s.target.Prober() }
+func (s *servers) store() (*actions.Store, error)     { return s.target.Store() }
+func (s *servers) process(walk Walk) (Process, error) { return s.target.Process(walk) }
+
+// end: the logs of the runs are with whoever made their processes.
+func (s *servers) end(context.Context) error { return nil }
 
 // figures: real servers tell theirs to nobody but Prometheus.
 func (s *servers) figures() (lab.Figures, bool) { return lab.Figures{}, false }
-
-func (s *servers) describe(begun *steps.Begun) {
-	begun.Redis, begun.Host, begun.User, begun.PID = s.target.Redis, s.target.Host, s.target.User, s.target.PID
-}
 
 // value is what the store held at the beginning of this second.
 func (s *servers) value(c *runbook.Control) (runbook.Value, bool) {
@@ -113,14 +106,6 @@ func (s *servers) post(take func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mail = append(s.mail, take)
-}
-
-// call makes a call of a run.
-func (s *servers) call(c steps.CallRequest, answer func(steps.CallDone)) {
-	s.running.Go(func() {
-		done := s.target.Call(s.calling, c)
-		s.post(func() error { answer(done); return nil })
-	})
 }
 
 // befall injects what a call of the timeline breaks.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
-	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -21,18 +21,21 @@ type walker struct {
 	person  bool        // somebody from outside walks; the machine is theirs
 	over    *steps.Over // the run from which it takes the command
 	beginAt time.Time
-	journal Journal
+	begun   bool
 
-	machine  *steps.Machine // nil while no process walks
-	prober   *probes.Poller
-	store    *actions.Store
-	calls    []steps.CallDone
+	machine  machine // nil while no process walks
+	process  Process // that moves the machine; nil where a person does
 	until    time.Time
 	question steps.Question
 	typing   typing
 	stopped  bool
-	process  int    // counts the processes that were killed
 	lost     string // why this process could not go on, "" while it can
+}
+
+// machine is what a run is looked at and given orders through.
+type machine interface {
+	Order(o steps.Order) error
+	State() *steps.State
 }
 
 // retryBegin is when a person starts a walk again that could not begin.
@@ -63,10 +66,7 @@ func (r *walker) advance(ctx context.Context) error {
 		}
 	}
 	for {
-		if err := r.hear(); err != nil {
-			return r.fail(err)
-		}
-		move, err := r.machine.Step(ctx)
+		move, err := r.process.Step(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -90,83 +90,57 @@ func (r *walker) advance(ctx context.Context) error {
 // fail ends the process; what it says belongs to the day. Only a log that fails ends the play.
 func (r *walker) fail(err error) error {
 	r.stopped, r.lost = true, err.Error()
-	var commanded *actions.Commanded
-	var failure *actions.Failure
-	if errors.As(err, &commanded) || errors.As(err, &failure) {
+	if fromRedis(err) {
 		r.w.tell(Event{Event: "walk", Outcome: "ended", Detail: err.Error()})
 		return nil
 	}
 	return fmt.Errorf("the walk: %w", err)
 }
 
+// fromRedis reports whether Redis has refused something, or did not answer.
+func fromRedis(err error) bool {
+	var commanded *actions.Commanded
+	var failure *actions.Failure
+	return errors.As(err, &commanded) || errors.As(err, &failure)
+}
+
 // start begins the run, or resumes it after its process was killed.
 func (r *walker) start(ctx context.Context) error {
-	resumes := r.journal != nil
-	if !resumes {
-		journal, err := r.w.newJournal(r.id)
-		if err != nil {
-			return err
-		}
-		r.journal = journal
-	}
-	machine, err := r.newMachine()
+	process, err := r.w.ground.process(r.walk())
 	if err != nil {
 		return err
 	}
-	if resumes {
-		records, err := r.journal.Reopen()
-		if err == nil {
-			err = machine.Resume(ctx, records)
-		}
-		if err != nil {
-			return r.fail(err)
+	if r.begun {
+		if err := process.Resume(ctx); err != nil {
+			return r.fail(errors.Join(err, process.Close()))
 		}
 		r.w.tell(Event{Event: "walk", Outcome: "resumed"})
-	} else if err := machine.Begin(ctx); err != nil {
+	} else if err := process.Begin(ctx); err != nil {
 		return r.notBegun(err)
 	}
-	r.machine = machine
+	r.machine, r.process, r.begun = process, process, true
 	return nil
 }
 
 // notBegun lets a person try again later, unless another run commands.
 func (r *walker) notBegun(err error) error {
+	if !fromRedis(err) {
+		return fmt.Errorf("the walk: %w", err)
+	}
 	r.w.tell(Event{Event: "walk", Outcome: "refused", Detail: err.Error()})
-	r.close()
-	journal := r.journal
-	r.journal = nil
 	r.beginAt = r.w.clock.Now().Add(retryBegin)
 	var commanded *actions.Commanded
 	r.stopped = errors.As(err, &commanded)
-	return journal.Close()
+	return nil
 }
 
-// newMachine builds a process that walks through the day's faults.
-func (r *walker) newMachine() (*steps.Machine, error) {
-	clock, doc := r.w.clock, r.w.day.Book
-	var err error
-	if r.prober, err = r.w.ground.prober(); err != nil {
-		return nil, err
-	}
-	if r.store, err = r.w.ground.store(); err != nil {
-		return nil, err
-	}
+// walk is what a process of the run walks.
+func (r *walker) walk() Walk {
 	approve := steps.Auto
-	if r.w.options.Approve != "auto" {
+	if r.w.options.Approve != runbook.ApproveAuto {
 		approve = steps.Manual
 	}
-	begun := steps.Begun{
-		Format: steps.FormatV1, Run: r.id, Service: doc.Service, File: doc.File, Runbook: doc.Source, SHA256: doc.Sum(),
-		Parameters: r.w.day.Set, Approve: approve, Version: r.w.options.Version, Prometheus: r.prober.Address(),
-		Redis: r.store.Target(), Host: r.host, User: r.actor, Over: r.over,
-	}
-	r.w.ground.describe(&begun)
-	return steps.New(steps.Config{
-		Doc: doc, Journal: r.journal, Prober: r.prober, Controls: r.store, Caller: r, Clock: clock,
-		Begun:    begun,
-		Holder:   actions.Holder{Run: r.id, Actor: r.actor, Host: r.host},
-		OnRecord: r.record,
-	}), nil
+	return Walk{Run: r.id, Actor: r.actor, Host: r.host, Approve: approve, Over: r.over, OnRecord: r.record}
 }
 
 func (r *walker) record(record audit.Record, body any) {
@@ -183,8 +157,7 @@ func (r *walker) record(record audit.Record, body any) {
 // kill ends the process at once; the run is resumed later.
 func (r *walker) kill(after time.Duration) {
 	r.close()
-	r.machine, r.calls, r.question, r.typing = nil, nil, steps.Question{}, typing{}
-	r.process++
+	r.machine, r.process, r.question, r.typing = nil, nil, steps.Question{}, typing{}
 	r.beginAt = r.w.clock.Now().Add(after)
 	if r.person && r.w.options.Killed != nil {
 		r.w.options.Killed()
@@ -211,33 +184,9 @@ func (r *walker) leave(ctx context.Context) error {
 }
 
 func (r *walker) close() {
-	if r.store != nil {
-		_ = r.store.Close()
+	if r.process != nil {
+		_ = r.process.Close()
 	}
-	if r.stopped && r.journal != nil {
-		_ = r.journal.Close()
-	}
-}
-
-// Start makes a call; the answer is handed in before the next move.
-func (r *walker) Start(c steps.CallRequest) {
-	process := r.process
-	r.w.ground.call(c, func(done steps.CallDone) {
-		if r.process == process {
-			r.calls = append(r.calls, done)
-		}
-	})
-}
-
-func (r *walker) hear() error {
-	calls := r.calls
-	r.calls = nil
-	for _, answer := range calls {
-		if err := r.machine.Called(answer); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // order gives an order of a person, and says what became of it.
@@ -257,12 +206,4 @@ func (r *walker) order(o steps.Order) (outcome, detail string) {
 		return "refused", refused.Sentence
 	}
 	return "failed", err.Error()
-}
-
-// newJournal begins the log of a run.
-func (w *world) newJournal(run string) (Journal, error) {
-	if w.options.Journal != nil {
-		return w.options.Journal(run, w.clock)
-	}
-	return &memory{now: w.clock.Now, keeps: w.kills()}, nil
 }
