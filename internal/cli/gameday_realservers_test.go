@@ -147,11 +147,17 @@ func newStagingWorld(t *testing.T) *world {
 	return w
 }
 
-// A program breaks the service that a real Prometheus sees, the walk goes through a real Redis,
-// and the day holds.
-func TestStagingDay(t *testing.T) {
+// Days are played one after the other on the same servers, for the second must find nothing left of the first.
+func TestStagingDays(t *testing.T) {
 	t.Parallel()
 	w := newStagingWorld(t)
+	t.Run("holds", w.dayHolds)
+	w.daysInterrupted(t)
+}
+
+// dayHolds: a program breaks the service that a real Prometheus sees, the walk goes through a real Redis, and the day
+// holds.
+func (w *world) dayHolds(t *testing.T) {
 	s := w.stage(t, `apiVersion: rewarm/v1
 kind: GameDay
 name: slow
@@ -197,10 +203,8 @@ expect:
   - {name: never judged, finally: [{score: words, equals: 0}]}
 `
 
-// Whenever a day is interrupted, in order or by a kill, what it broke is mended in the end.
-func TestStagingDayInterruptedAnytime(t *testing.T) {
-	t.Parallel()
-	w := newStagingWorld(t)
+// daysInterrupted: whenever a day is interrupted, in order or by a kill, what it broke is mended in the end.
+func (w *world) daysInterrupted(t *testing.T) {
 	at := func(t *testing.T, moment string) *staging {
 		return w.stage(t, strings.Replace(endless, "AT", moment, 1))
 	}
