@@ -110,14 +110,16 @@ func JudgeBound(b runbook.Bound, s Situation) Finding { return s.judgeOne(b) }
 
 func (s *Situation) judgeOne(b runbook.Bound) Finding {
 	f, hands := s.judgeBound(b), s.hands(b)
-	if now, _ := s.look(s.probe(b.Probe)); now != nil && !s.mute {
-		f.Source = now.Source
+	if !s.mute {
+		if now, _ := s.look(s.probe(b.Probe)); now != nil {
+			f.Source = now.Source
+		}
 	}
 	switch {
 	case len(hands) > 0:
 		return s.byHand(f, hands)
 	case s.Unmarked != "" && !slices.Contains(noAnswer, f.Reason):
-		return Finding{Bound: f.Bound, Probe: f.Probe}.unknown(BeforeMark, s.Unmarked)
+		return s.unknown(Finding{Bound: f.Bound, Probe: f.Probe}, BeforeMark, s.Unmarked)
 	}
 	return f
 }
@@ -137,14 +139,14 @@ func (s *Situation) judgeBound(b runbook.Bound) Finding {
 	}
 	if !probe.Baseline {
 		if reason, detail := s.doubt(now, before); reason != "" {
-			return f.unknown(reason, detail)
+			return s.unknown(f, reason, detail)
 		}
 	}
 	if now == nil {
-		return f.unknown(NoComparison, "its start value is not known yet")
+		return s.unknown(f, NoComparison, "its start value is not known yet")
 	}
 	if b.Series != 0 && now.Count != b.Series {
-		return f.unknown(SeriesCount, seriesCountText(now.Count, b.Series))
+		return s.unknown(f, SeriesCount, seriesCountText(now.Count, b.Series))
 	}
 	if b.Op == runbook.Falling || b.Op == runbook.Rising {
 		return s.judgeTrend(b, f, probe, now, before)
@@ -177,14 +179,18 @@ func (s *Situation) look(p *runbook.Probe) (now, before *Answer) {
 		a.SetReadings([]Reading{NewReading("{}", v)})
 		return a, nil
 	}
-	ask := askFor(p, s.From, s.To)
-	if s.Answer != nil {
-		now = s.Answer(ask)
-	}
 	if s.Previous != nil {
-		before = s.Previous(ask)
+		before = s.Previous(askFor(p, s.From, s.To))
 	}
-	return now, before
+	return s.measured(p), before
+}
+
+// measured finds the answer of this observation, nil when there is none.
+func (s *Situation) measured(p *runbook.Probe) *Answer {
+	if s.Answer == nil {
+		return nil
+	}
+	return s.Answer(askFor(p, s.From, s.To))
 }
 
 // doubt finds why an answer cannot be judged.
@@ -215,13 +221,14 @@ func unusable(a *Answer) (Reason, string) {
 	if a.Count == 0 || len(a.Readings) == 0 {
 		return NoData, ""
 	}
-	switch first := slices.MinFunc(a.Readings, compareReadings); {
-	case math.IsNaN(first.Value):
-		return NotANumber, "NaN in " + first.Series
-	case math.IsInf(first.Value, 0):
-		return Infinite, first.Raw + " in " + first.Series
+	if !slices.ContainsFunc(a.Readings, func(r Reading) bool { return !finite(r.Value) }) {
+		return "", ""
 	}
-	return "", ""
+	first := slices.MinFunc(a.Readings, compareReadings)
+	if math.IsNaN(first.Value) {
+		return NotANumber, "NaN in " + first.Series
+	}
+	return Infinite, first.Raw + " in " + first.Series
 }
 
 func stale(a *Answer, after time.Duration) (Reason, string) {
@@ -261,10 +268,10 @@ func (s *Situation) beforeMark(now, before *Answer) (Reason, string) {
 // judgeEmpty passes a probe that the runbook lets pass without series.
 func (s *Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
 	if reason, detail := warned(now.Warnings); reason != "" {
-		return f.unknown(reason, detail)
+		return s.unknown(f, reason, detail)
 	}
 	if reason, detail := s.beforeMark(now, before); reason != "" {
-		return f.unknown(reason, detail)
+		return s.unknown(f, reason, detail)
 	}
 	f.Verdict = Pass
 	f.Sentence = f.Probe + " has no series, which passes by `empty: pass`"
@@ -275,12 +282,12 @@ func (s *Situation) judgeEmpty(f Finding, now, before *Answer) Finding {
 func (s *Situation) judgeLevel(b runbook.Bound, f Finding, probe *runbook.Probe, now *Answer) Finding {
 	low, reason, detail := s.level(b.Operand)
 	if reason != "" {
-		return f.unknown(reason, detail)
+		return s.unknown(f, reason, detail)
 	}
 	high := low
 	if b.Op == runbook.Between {
 		if high, reason, detail = s.level(b.High); reason != "" {
-			return f.unknown(reason, detail)
+			return s.unknown(f, reason, detail)
 		}
 	}
 	miss := func(r Reading) float64 { return missBy(b.Op, r.Value, low.value, high.value) }
@@ -288,7 +295,7 @@ func (s *Situation) judgeLevel(b runbook.Bound, f Finding, probe *runbook.Probe,
 	ok := holds(b.Op, decides.Value, low.value, high.value)
 	middle := b.Op == runbook.Equals || b.Op == runbook.Between
 	if b.Any && !ok && middle && now.Count > len(now.Readings) {
-		return f.unknown(SeriesCount, "only the lowest and highest of its series were kept, one between them may hold")
+		return s.unknown(f, SeriesCount, "only the lowest and highest of its series were kept, one between them may hold")
 	}
 	f.Verdict = verdictOf(ok)
 	if !s.mute {

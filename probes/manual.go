@@ -72,7 +72,7 @@ func (s *Situation) hands(b runbook.Bound) (hands []*Manual) {
 		if name == "" {
 			continue
 		}
-		if now, _ := s.look(s.probe(name)); now != nil && now.Manual != nil {
+		if now := s.measured(s.probe(name)); now != nil && now.Manual != nil {
 			hands = append(hands, now.Manual)
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Situation) byHand(f Finding, hands []*Manual) Finding {
 	alone := f.Verdict == Pass && s.AlonePasses || f.Verdict == Fail && s.AloneFails
 	for _, m := range hands {
 		if len(m.Confirmed) == 0 && f.Verdict != Unknown && !alone {
-			return f.unknown(Unconfirmed, f.Value+" was given by hand by "+printable(m.By, longestText)+" alone: it takes a second person here, approve "+m.Digest[:min(shortDigest, len(m.Digest))])
+			return s.unknown(f, Unconfirmed, f.Value+" was given by hand by "+printable(m.By, longestText)+" alone: it takes a second person here, approve "+m.Digest[:min(shortDigest, len(m.Digest))])
 		}
 	}
 	if f.Verdict != Unknown {

@@ -46,9 +46,11 @@ func (r Reason) explain(detail string) string {
 	return printable(string(r), longestText)
 }
 
-func (f Finding) unknown(reason Reason, detail string) Finding {
+func (s *Situation) unknown(f Finding, reason Reason, detail string) Finding {
 	f.Verdict, f.Reason = Unknown, reason
-	f.Sentence = f.Probe + " unknown: " + reason.explain(detail)
+	if !s.mute {
+		f.Sentence = f.Probe + " unknown: " + reason.explain(detail)
+	}
 	return f
 }
 

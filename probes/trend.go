@@ -13,7 +13,7 @@ type change struct {
 func (s *Situation) judgeTrend(b runbook.Bound, f Finding, probe *runbook.Probe, now, before *Answer) Finding {
 	changes, reason, detail := s.changes(now, before)
 	if reason != "" {
-		return f.unknown(reason, detail)
+		return s.unknown(f, reason, detail)
 	}
 	by := func(c change) float64 { return c.Value - c.from.Value }
 	if b.Op == runbook.Rising {

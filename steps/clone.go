@@ -22,7 +22,7 @@ func (s *State) Clone() *State {
 	c.received = maps.Clone(s.received)
 	if s.partial != nil {
 		c.partial = shallow(s.partial)
-		c.partial.answers = maps.Clone(s.partial.answers)
+		c.partial.answers = slices.Clone(s.partial.answers)
 	}
 	return &c
 }

@@ -31,7 +31,7 @@ func TestACloneSharesNothingThatChanges(t *testing.T) {
 		readings: map[probes.Ask]*HandReading{{}: {}}, aborting: &OrderedBody{}, toIdle: []string{""}, drifts: map[string]*Drifted{"": {}},
 		putBack: map[string]bool{"": true}, walkers: []string{""}, received: map[string]Receipt{"": {}}, lost: []string{""},
 		retries: map[Target]retry{{}: {}}, refusal: &Settled{}, polls: []*poll{seen},
-		partial: &poll{answers: map[probes.Ask]*probes.Answer{{}: {}}, numbers: map[string]float64{}, baselines: map[string]float64{}, propagation: &probes.Propagation{}},
+		partial: &poll{answers: []probes.Answer{{}}, numbers: map[string]float64{}, baselines: map[string]float64{}, propagation: &probes.Propagation{}},
 		early:   []*FlipState{flip}, tracks: map[string]*track{"": {asks: []probes.Ask{{}}, since: seen, counted: seen, latest: seen, before: seen, earlier: seen}},
 		compared: map[string]float64{"": 1}, exit: exitTrack{asks: []probes.Ask{{}}, earlier: seen, before: seen, latest: seen},
 	}

@@ -307,7 +307,7 @@ func (s *State) trend(t *track) string {
 		}
 		for _, ask := range t.asks {
 			if ask.Probe == f.Probe {
-				return movement(valueOf(t.earlier.answers[ask], f.Series), valueOf(t.before.answers[ask], f.Series))
+				return movement(valueOf(t.earlier.answer(ask), f.Series), valueOf(t.before.answer(ask), f.Series))
 			}
 		}
 	}

@@ -218,7 +218,7 @@ func (s *State) watchesOf(list []Watch, step *runbook.Step) []Watch {
 	if step.Stage.Protects() && len(step.When) > 0 && st.Phase != StepDone && !st.Judged {
 		list = append(list, s.whenWatch(step, "", ""))
 	}
-	undone := s.hold(causeUndone(step.Name)) != nil
+	undone := len(s.holds) > 0 && s.hold(causeUndone(step.Name)) != nil
 	if (st.Owed || st.Awaiting != nil || undone) && len(step.Expect) > 0 {
 		list = append(list, s.expectWatch(step, st))
 	}

@@ -46,7 +46,7 @@ func (s *State) paceOf(w Watch, t *track, bound runbook.Bound, series string) st
 		return ""
 	}
 	limit, ok := last.number(bound.Operand)
-	was, now := valueOf(first.answers[ask], series), valueOf(last.answers[ask], series)
+	was, now := valueOf(first.answer(ask), series), valueOf(last.answer(ask), series)
 	each := (now - was) / last.at.Sub(first.at).Seconds()
 	left := time.Duration((limit - now) / each * float64(time.Second))
 	way := movement(was, now)
@@ -63,7 +63,7 @@ func (s *State) course(w Watch, ask probes.Ask, series string) (first, last *pol
 		switch {
 		case w.Marked && !p.at.After(w.Mark), last != nil && last.at.Sub(p.at) > longestPace:
 			return first, last
-		case math.IsNaN(valueOf(p.answers[ask], series)):
+		case math.IsNaN(valueOf(p.answer(ask), series)):
 			continue
 		case last == nil:
 			last = p

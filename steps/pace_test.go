@@ -37,7 +37,7 @@ func TestPace(t *testing.T) {
 		s := &State{}
 		for i, v := range c.values {
 			s.polls = append(s.polls, &poll{at: begin.Add(time.Duration(i) * time.Second), numbers: map[string]float64{"limit": 200},
-				answers: map[probes.Ask]*probes.Answer{ask: {Readings: []probes.Reading{{Series: series, Value: v}}}}})
+				answers: []probes.Answer{{Ask: ask, Readings: []probes.Reading{{Series: series, Value: v}}}}})
 		}
 		w := Watch{Gate: runbook.Gate{{c.bound}}, Marked: c.mark > 0, Mark: begin.Add(time.Duration(c.mark-1) * time.Second)}
 		found := track{asks: []probes.Ask{ask}, last: ruled(probes.Judgement{Findings: []probes.Finding{{Probe: "warm", Verdict: probes.Fail, Series: series}}})}

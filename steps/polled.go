@@ -23,10 +23,10 @@ func (s *State) forgetPolls() {
 
 func (s *State) observed(b *Observed) {
 	if s.partial == nil {
-		s.partial = &poll{at: b.At, answers: make(map[probes.Ask]*probes.Answer, len(b.Answers))}
+		s.partial = &poll{at: b.At}
 	}
+	s.partial.take(b.Answers)
 	for i := range b.Answers {
-		s.partial.answers[b.Answers[i].Ask] = &b.Answers[i]
 		s.baseline(&b.Answers[i])
 	}
 	if len(b.Answers) > 0 || b.Propagation != nil {
@@ -76,6 +76,25 @@ func (s *State) observed(b *Observed) {
 		s.pollBase++
 	}
 	s.judgeAll()
+}
+
+// take adds the answers of one record; the bodies of records are shared, and do not change.
+func (p *poll) take(answers []probes.Answer) {
+	if p.answers == nil {
+		p.answers = slices.Clip(answers)
+		return
+	}
+	p.answers = append(p.answers, answers...)
+}
+
+// answer finds what a poll learned, nil where it did not ask. Polls ask a few dozen questions at most.
+func (p *poll) answer(ask probes.Ask) *probes.Answer {
+	for i := len(p.answers) - 1; i >= 0; i-- { // of two records of one poll the later counts
+		if p.answers[i].Ask == ask {
+			return &p.answers[i]
+		}
+	}
+	return nil
 }
 
 // polled is how many polls the run has seen.
@@ -142,8 +161,8 @@ func (s *State) propagated(seen *poll) {
 
 // hasData reports whether any question of a poll was answered with a value.
 func (p *poll) hasData() bool {
-	for _, a := range p.answers {
-		if a.Reason == "" && a.Count > 0 {
+	for i := range p.answers {
+		if a := &p.answers[i]; a.Reason == "" && a.Count > 0 {
 			return true
 		}
 	}

@@ -265,5 +265,8 @@ func readingHint(findings []probes.Finding) string {
 
 // byHand reports whether an answer to one of the asks was given by hand.
 func (p *poll) byHand(asks []probes.Ask) bool {
-	return slices.ContainsFunc(asks, func(ask probes.Ask) bool { return p.answers[ask] != nil && p.answers[ask].Manual != nil })
+	return slices.ContainsFunc(asks, func(ask probes.Ask) bool {
+		a := p.answer(ask)
+		return a != nil && a.Manual != nil
+	})
 }

@@ -235,7 +235,7 @@ func (r *Replay) wouldPass(shadow *State, t *turn, now Passing, passedNow bool) 
 func (s *State) lacks(asked bool, lacked string, asks []probes.Ask) (bool, string) {
 	latest := s.polls[len(s.polls)-1]
 	for _, ask := range asks {
-		if latest.answers[ask] == nil {
+		if latest.answer(ask) == nil {
 			return asked, ask.Probe
 		}
 	}

@@ -186,7 +186,7 @@ type poll struct {
 	index       int       // counted over the whole run
 	at          time.Time // evaluation time
 	seenAt      time.Time // of the record, on our clock
-	answers     map[probes.Ask]*probes.Answer
+	answers     []probes.Answer
 	numbers     map[string]float64 // live values of the controls
 	baselines   map[string]float64 // fixed start values
 	propagation *probes.Propagation
@@ -235,7 +235,7 @@ func (s *State) Owed() []string {
 // Latest gives the newest answer to a question, nil when it was never asked.
 func (s *State) Latest(ask probes.Ask) *probes.Answer {
 	for i := len(s.polls) - 1; i >= 0; i-- {
-		if a := s.polls[i].answers[ask]; a != nil {
+		if a := s.polls[i].answer(ask); a != nil {
 			return a
 		}
 	}

@@ -167,7 +167,7 @@ func (s *State) count(t *track, w Watch, p *poll) {
 
 func moved(asks []probes.Ask, now, before *poll) bool {
 	for _, ask := range asks {
-		if b := before.answers[ask]; b != nil && !probes.Moved(now.answers[ask], b) {
+		if b := before.answer(ask); b != nil && !probes.Moved(now.answer(ask), b) {
 			return false
 		}
 	}
@@ -190,26 +190,9 @@ func (t *track) add(v probes.Verdict) {
 // rule gives the verdict of a watch on one poll; before is the poll before it. It
 // looks at nothing but the two, so it gives the same whenever it is asked.
 func (s *State) rule(w Watch, p, before *poll) ruling {
-	previous := func(probes.Ask) *probes.Answer { return nil }
-	if before != nil {
-		previous = func(a probes.Ask) *probes.Answer { return before.answers[a] }
-	}
-	situation := probes.Situation{
-		StaleAfter: w.StaleAfter, From: w.From, To: w.To,
-		AlonePasses: w.AlonePasses, AloneFails: w.AloneFails,
-		Answer:   func(a probes.Ask) *probes.Answer { return p.answers[a] },
-		Previous: previous,
-		Control:  func(name string) (float64, bool) { v, ok := p.numbers[name]; return v, ok },
-		Baseline: func(name string) (float64, bool) { v, ok := p.baselines[name]; return v, ok },
-		Probe:    s.Doc.Probe,
-	}
-	if w.Marked {
-		situation.Mark, situation.ByHand = w.Mark, w.ByHand
-		if w.Mark.IsZero() {
-			situation.Unmarked = notObeyed
-		}
-	}
-	return ruling{Verdict: probes.Decide(w.Gate, situation), gate: w.Gate, situation: &situation}
+	r := ruling{watch: w, doc: s.Doc, poll: p, before: before}
+	r.Verdict = probes.Decide(w.Gate, r.situation())
+	return r
 }
 
 // judge is rule in words.
@@ -219,22 +202,47 @@ func (s *State) judge(w Watch, p, before *poll) probes.Judgement {
 }
 
 // ruling is the verdict on a gate, put into words when somebody wants to read them: most of a log is folded for what
-// comes of its verdicts alone. The poll that it is about does not change any more.
+// comes of its verdicts alone. The polls that it is about do not change any more.
 type ruling struct {
-	Verdict   probes.Verdict
-	gate      runbook.Gate
-	situation *probes.Situation // nil for one that is in words
-	words     probes.Judgement
+	Verdict probes.Verdict
+	watch   Watch
+	doc     *runbook.Document
+	poll    *poll // nil for one that is in words
+	before  *poll
+	words   probes.Judgement
 }
 
 func ruled(j probes.Judgement) ruling { return ruling{Verdict: j.Verdict, words: j} }
 
 // judgement gives a ruling in words.
 func (r *ruling) judgement() probes.Judgement {
-	if r.situation != nil {
-		*r = ruled(probes.Judge(r.gate, *r.situation))
+	if r.poll != nil {
+		*r = ruled(probes.Judge(r.watch.Gate, r.situation()))
 	}
 	return r.words
+}
+
+// situation is what a ruling is judged by.
+func (r *ruling) situation() probes.Situation {
+	w, p, before := &r.watch, r.poll, r.before
+	s := probes.Situation{
+		StaleAfter: w.StaleAfter, From: w.From, To: w.To,
+		AlonePasses: w.AlonePasses, AloneFails: w.AloneFails,
+		Answer:   p.answer,
+		Control:  func(name string) (float64, bool) { v, ok := p.numbers[name]; return v, ok },
+		Baseline: func(name string) (float64, bool) { v, ok := p.baselines[name]; return v, ok },
+		Probe:    r.doc.Probe,
+	}
+	if before != nil {
+		s.Previous = before.answer
+	}
+	if w.Marked {
+		s.Mark, s.ByHand = w.Mark, w.ByHand
+		if w.Mark.IsZero() {
+			s.Unmarked = notObeyed
+		}
+	}
+	return s
 }
 
 // notObeyed is why nothing that was measured counts while a flip has no mark.
@@ -404,7 +412,7 @@ func (s *State) exitAsks(w Watch) []probes.Ask {
 
 func (p *poll) has(asks []probes.Ask) bool {
 	for _, ask := range asks {
-		if p.answers[ask] == nil {
+		if p.answer(ask) == nil {
 			return false
 		}
 	}
