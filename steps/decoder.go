@@ -21,7 +21,8 @@ import (
 type Decoder struct {
 	texts   [1 << 11]seenText
 	moments [1 << 6]seenMoment
-	order   []*seenText // of the last observation: most likely the next has the same ones again
+	latest  [2]*seenMoment // the last two: most times of an observation are one of them
+	order   []*seenText    // of the last observation: most likely the next has the same ones again
 
 	// How many of each the last observation had, for the next to have room at once.
 	answers, readings, newest, gates, findings int
@@ -112,8 +113,7 @@ func (c *cursor) observed() *Observed {
 	if c.has(`,"answers":[`) {
 		o.Answers = make([]probes.Answer, 0, c.answers)
 		for more := true; more; more = c.has(",") {
-			o.Answers = append(o.Answers, probes.Answer{})
-			c.answer(&o.Answers[len(o.Answers)-1])
+			c.answer(another(&o.Answers))
 		}
 		c.must("]")
 	}
@@ -132,10 +132,23 @@ func (c *cursor) observed() *Observed {
 	return o
 }
 
+// another makes a list longer by one, in its room when it has some: that is empty and need not be written.
+func another[T any](list *[]T) *T {
+	if n := len(*list); n < cap(*list) {
+		*list = (*list)[:n+1]
+	} else {
+		*list = append(*list, *new(T))
+	}
+	return &(*list)[len(*list)-1]
+}
+
 func (c *cursor) answer(a *probes.Answer) {
 	c.must(`{"ask":{"probe":"`)
-	a.Ask = probes.Ask{Probe: c.text(), From: c.textOf(`,"from":"`), To: c.textOf(`,"to":"`)}
-	c.must("}")
+	a.Ask.Probe = c.text()
+	if !c.has("}") {
+		a.Ask.From, a.Ask.To = c.textOf(`,"from":"`), c.textOf(`,"to":"`)
+		c.must("}")
+	}
 	a.Query = c.textOf(`,"query":"`)
 	c.must(`,"at":"`)
 	a.At = c.moment()
@@ -151,6 +164,9 @@ func (c *cursor) answer(a *probes.Answer) {
 		}
 		c.must("]")
 		a.Newest = c.allNewest[begins:len(c.allNewest):len(c.allNewest)]
+	}
+	if c.has("}") { // most have no more
+		return
 	}
 	a.Reason, a.Detail = probes.Reason(c.textOf(`,"reason":"`)), c.textOf(`,"detail":"`)
 	a.Assumed = c.has(`,"assumed":true`)
@@ -302,15 +318,11 @@ func (c *cursor) seen() *seenText {
 		c.order = append(c.order, &noText)
 	}
 	likely := c.order[c.nth-1]
-	if n := len(likely.raw); n < len(c.rest) && c.rest[n] == '"' && string(c.rest[:n]) == likely.raw {
-		c.rest = c.rest[n+1:]
+	if c.quotes(likely.raw) {
 		return likely
 	}
 	raw := c.quoted()
-	seen := new(seenText)
-	if len(raw) <= longestSeen {
-		seen = &c.texts[place(raw, uint32(len(c.texts)))]
-	}
+	seen := c.placeOf(raw)
 	if seen.raw != string(raw) {
 		text, ok := unquoted(raw)
 		if !ok {
@@ -326,6 +338,24 @@ func (c *cursor) seen() *seenText {
 	return seen
 }
 
+// quotes steps over a string and its closing quote if it is this one.
+func (c *cursor) quotes(raw string) bool {
+	n := len(raw)
+	if n >= len(c.rest) || c.rest[n] != '"' || string(c.rest[:n]) != raw {
+		return false
+	}
+	c.rest = c.rest[n+1:]
+	return true
+}
+
+// placeOf gives where a text is kept, or new room for one that is too long for that.
+func (c *cursor) placeOf(raw []byte) *seenText {
+	if len(raw) > longestSeen {
+		return new(seenText)
+	}
+	return &c.texts[place(raw, uint32(len(c.texts)))]
+}
+
 // momentOf reads the time of a key that may be missing.
 func (c *cursor) momentOf(key string) time.Time {
 	if !c.has(key) {
@@ -336,6 +366,11 @@ func (c *cursor) momentOf(key string) time.Time {
 
 // moment reads a time from behind its opening quote.
 func (c *cursor) moment() time.Time {
+	for _, latest := range c.latest {
+		if latest != nil && c.quotes(latest.raw) {
+			return latest.at
+		}
+	}
 	raw := c.quoted()
 	seen := &c.moments[place(raw, uint32(len(c.moments)))]
 	if len(raw) == 0 || seen.raw != string(raw) {
@@ -346,6 +381,7 @@ func (c *cursor) moment() time.Time {
 		}
 		*seen = seenMoment{string(raw), at}
 	}
+	c.latest[0], c.latest[1] = seen, c.latest[0]
 	return seen.at
 }
 
