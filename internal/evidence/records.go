@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/rewarm/rewarm/audit"
@@ -51,7 +52,7 @@ func decodeLog(segments []Source, visit func(e entry) error) error {
 
 // batch is some lines that follow each other, and then what they say.
 type batch struct {
-	lines   [][]byte
+	text    []byte
 	entries []entry
 	errs    []error // of their bodies
 	decoded chan struct{}
@@ -71,12 +72,13 @@ func decodeSegment(segment Source, visit func(e entry, err error) error) error {
 	defer from.Close()
 	processors := runtime.GOMAXPROCS(0)
 	stop, todo, inOrder := make(chan struct{}), make(chan *batch), make(chan *batch, 2*processors)
+	used := make(rooms, 4*processors)
 	var reading error
 	var workers sync.WaitGroup
 	workers.Go(func() {
 		defer close(inOrder)
 		defer close(todo)
-		reading = readBatches(from, func(b *batch) bool {
+		reading = readBatches(from, used, func(b *batch) bool {
 			for _, to := range []chan *batch{inOrder, todo} {
 				select {
 				case to <- b:
@@ -92,6 +94,8 @@ func decodeSegment(segment Source, visit func(e entry, err error) error) error {
 			decoder := steps.NewDecoder()
 			for b := range todo {
 				b.decode(decoder)
+				used.keep(b.text)
+				close(b.decoded)
 			}
 		})
 	}
@@ -113,28 +117,69 @@ func visitBatches(inOrder <-chan *batch, visit func(e entry, err error) error) e
 	return nil
 }
 
+// rooms keeps the memory of batches that are decoded for those that come.
+type rooms chan []byte
+
+func (r rooms) keep(room []byte) {
+	select {
+	case r <- room[:0]:
+	default:
+	}
+}
+
+func (r rooms) next() []byte {
+	select {
+	case room := <-r:
+		return room
+	default:
+		return make([]byte, 0, batchBytes)
+	}
+}
+
 // readBatches cuts a segment into batches until they are not wanted any more.
-func readBatches(from io.Reader, give func(*batch) bool) error {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 256<<10), longestLine)
-	b, size := &batch{decoded: make(chan struct{})}, 0
-	for lines.Scan() {
-		line := bytes.Clone(lines.Bytes())
-		b.lines, size = append(b.lines, line), size+len(line)
-		if size >= batchBytes {
-			if !give(b) {
+func readBatches(from io.Reader, used rooms, give func(*batch) bool) error {
+	text := used.next()
+	for {
+		var err error
+		text, err = fill(from, text)
+		end := bytes.LastIndexByte(text, '\n') + 1
+		switch {
+		case err != nil:
+			give(&batch{text: text, decoded: make(chan struct{})})
+			if err == io.EOF {
 				return nil
 			}
-			b, size = &batch{decoded: make(chan struct{})}, 0
+			return err
+		case end == 0 && len(text) >= longestLine:
+			return bufio.ErrTooLong
+		case end == 0:
+			text = slices.Grow(text, len(text))
+			continue
+		}
+		next := append(used.next(), text[end:]...)
+		if !give(&batch{text: text[:end], decoded: make(chan struct{})}) {
+			return nil
+		}
+		text = next
+	}
+}
+
+// fill reads until there is no room any more. Unlike [io.ReadFull] it tells the end of what is read from a file that is
+// shorter than its zip says.
+func fill(from io.Reader, text []byte) ([]byte, error) {
+	for len(text) < cap(text) {
+		n, err := from.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err != nil {
+			return text, err
 		}
 	}
-	give(b)
-	return lines.Err()
+	return text, nil
 }
 
 func (b *batch) decode(decoder *steps.Decoder) {
-	for _, line := range b.lines {
-		record, err := audit.SplitRecord(line)
+	for line := range bytes.Lines(b.text) {
+		record, err := audit.SplitRecord(bytes.TrimSuffix(line, []byte{'\n'}))
 		if err != nil {
 			continue
 		}
@@ -145,8 +190,6 @@ func (b *batch) decode(decoder *steps.Decoder) {
 		record.Body = nil // what it says is in the body
 		b.entries, b.errs = append(b.entries, entry{record, body}), append(b.errs, err)
 	}
-	b.lines = nil
-	close(b.decoded)
 }
 
 // walkLog goes over the records of a log and folds the run beside it.
