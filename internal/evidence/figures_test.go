@@ -181,7 +181,7 @@ func TestCourseIsBounded(t *testing.T) {
 		case 4000:
 			s.Min = "-3"
 		}
-		c.add(s)
+		c.add(pointFrom(s))
 	}
 	points := c.points()
 	byMin := func(a, b Sample) int { return strings.Compare(a.Min, b.Min) }
@@ -193,4 +193,13 @@ func TestCourseIsBounded(t *testing.T) {
 	if !slices.IsSortedFunc(points, func(a, b Sample) int { return a.At.Compare(b.At) }) {
 		t.Error("the points are not in their order")
 	}
+}
+
+// pointFrom is the point of a sample that was read from somewhere else than an answer.
+func pointFrom(s Sample) point {
+	number := func(text string) number {
+		value, ok := finite(text)
+		return number{value, ok}
+	}
+	return point{s, number(s.Min), number(s.Max)}
 }

@@ -119,9 +119,9 @@ func (t *tally) observed(b *steps.Observed, doc *runbook.Document) {
 			t.f.Probes[index].Unknown++
 			continue
 		}
-		sample := Sample{At: a.At.UTC(), Min: a.Min.Raw, Max: a.Max.Raw, ByHand: byWhom(a.Manual), Source: a.Source}
-		t.worst.see(&t.f.Probes[index], sample)
-		t.courses[index].add(sample)
+		p := pointOf(a)
+		t.worst.see(&t.f.Probes[index], &p)
+		t.courses[index].add(p)
 	}
 }
 

@@ -39,21 +39,21 @@ func newWorstOf(gate runbook.Gate) *worstOf {
 }
 
 // see takes in what was observed of a probe.
-func (w *worstOf) see(p *ProbeFigure, s Sample) {
+func (w *worstOf) see(p *ProbeFigure, seen *point) {
 	for i := range w.bounds {
 		if b := &w.bounds[i]; b.Probe == p.Probe {
-			b.see(s, p.Unit)
+			b.see(seen, p.Unit)
 		}
 	}
 }
 
-func (b *worstBound) see(s Sample, unit string) {
-	raw := s.Min
+func (b *worstBound) see(s *point, unit string) {
+	n := s.low
 	if b.upper {
-		raw = s.Max
+		n = s.high
 	}
-	value, ok := finite(raw)
-	if !ok || b.found && (b.upper && value <= b.extreme || !b.upper && value >= b.extreme) {
+	value := n.value
+	if !n.finite || b.found && (b.upper && value <= b.extreme || !b.upper && value >= b.extreme) {
 		return
 	}
 	b.found, b.extreme, b.At = true, value, s.At
