@@ -174,9 +174,7 @@ func manifestOf(m Manifest, list files) (Manifest, error) {
 func pack(out io.Writer, list files) error {
 	w := zip.NewWriter(out)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		header := &zip.FileHeader{Name: name, Method: zip.Store, Modified: zipEpoch}
-		header.SetMode(0o644)
-		to, err := w.CreateHeader(header)
+		to, err := w.CreateHeader(headerOf(name))
 		if err != nil {
 			return err
 		}
@@ -185,6 +183,13 @@ func pack(out io.Writer, list files) error {
 		}
 	}
 	return w.Close()
+}
+
+// headerOf is what a bundle says about one of its files.
+func headerOf(name string) *zip.FileHeader {
+	header := &zip.FileHeader{Name: name, Method: zip.Store, Modified: zipEpoch}
+	header.SetMode(0o644)
+	return header
 }
 
 // mostBytes bounds what all files of a bundle together may take.
@@ -209,18 +214,7 @@ func unpack(bundle io.ReaderAt, size int64) (files, error) {
 			return nil, fmt.Errorf("the bundle holds more than %d bytes", mostBytes)
 		}
 		room -= entry.UncompressedSize64
-		list[entry.Name] = packed{entry}
+		list[entry.Name] = &packed{File: entry}
 	}
 	return list, nil
-}
-
-// exact reports whether a zip is byte for byte what pack writes for its files. Else it was packed by something
-// else, or has bytes besides its files.
-func exact(bundle io.ReaderAt, size int64, list files) (bool, error) {
-	rest := &following{from: io.NewSectionReader(bundle, 0, size)}
-	err := pack(rest, list)
-	if errors.Is(err, errDiffers) || err == nil && rest.read != size {
-		return false, nil
-	}
-	return err == nil, err
 }

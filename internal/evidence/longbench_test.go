@@ -39,9 +39,9 @@ func BenchmarkLongRun(b *testing.B) {
 	}
 	log := files{segmentName(1): m.Segments[0]}
 	stored := spentOn(b, anew(bundle, func() error { return errors.Join(hashed(log), pack(bundle, log)) }))
-	unstored := spentOn(b, func() error { return unpacked(bundle) })
+	unstored := spentOn(b, func() error { return takenOut(bundle) })
 	deflated := spentOn(b, anew(bundle, func() error { return errors.Join(hashed(log), deflate(bundle, log)) })).
-		and(spentOn(b, func() error { return unpacked(bundle) }))
+		and(spentOn(b, func() error { return takenOut(bundle) }))
 	var both spent
 	for _, c := range []struct {
 		name string
@@ -122,8 +122,8 @@ func hashed(list files) error {
 	return nil
 }
 
-// unpacked reads a zip, hashes its files and hashes each of their lines.
-func unpacked(bundle *os.File) error {
+// takenOut reads a zip, hashes its files and hashes each of their lines.
+func takenOut(bundle *os.File) error {
 	return sized(bundle, func(size int64) error {
 		list, err := unpack(bundle, size)
 		if err != nil {
