@@ -163,6 +163,8 @@ func begunText(b *steps.Begun) string {
 
 func targetsText(b *steps.Begun) string {
 	switch {
+	case b.Past:
+		return "on the lab: the metrics are of the past, which no flip changes"
 	case b.Scenario != nil:
 		return fmt.Sprintf("on the lab, scenario %s, seed %d: every figure is a model's", b.Scenario.Name, b.Scenario.Seed)
 	case b.Lab:

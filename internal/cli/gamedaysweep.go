@@ -152,6 +152,10 @@ func (p *program) sweepWays(file string, source []byte, asked sweeping) ([]sweep
 			if err != nil {
 				return nil, err
 			}
+			if day.Past != nil {
+				return nil, usage(fmt.Errorf("game day %s is of one's own past, which knows no seeds", day.Name),
+					"play it with rewarm gameday run, which takes --mistake all too")
+			}
 			if day.Target != "" {
 				return nil, usage(fmt.Errorf("game day %s is played on real servers, which know no seeds", day.Name),
 					"rewarm gameday run plays it once")

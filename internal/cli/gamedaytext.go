@@ -43,18 +43,32 @@ func (p *program) showDay(one played) error {
 }
 
 func dayTitle(r *gameday.Result) string {
-	text := fmt.Sprintf("game day %s: scenario %s, runbook %s, seed %d", r.Day, r.Scenario, r.Runbook, r.Seed)
-	if r.Target != "" {
-		text = fmt.Sprintf("game day %s: target %s, runbook %s", r.Day, r.Target, r.Runbook)
-	}
+	text := fmt.Sprintf("game day %s: %s", r.Day, playedOn(r))
 	if len(r.Mistakes) > 0 {
 		text += ", mistakes " + strings.Join(r.Mistakes, ", ")
 	}
-	text += fmt.Sprintf(", %s, run %s", moment(r.Lasted), r.Ending)
-	if r.Modelled {
-		text += " (every figure is a model's)"
+	return oneLine(text + fmt.Sprintf(", %s, run %s", moment(r.Lasted), r.Ending) + whoseFigures(r))
+}
+
+func playedOn(r *gameday.Result) string {
+	switch {
+	case r.Target != "":
+		return fmt.Sprintf("target %s, runbook %s", r.Target, r.Runbook)
+	case r.Past:
+		return "one's own past, runbook " + r.Runbook
 	}
-	return oneLine(text)
+	return fmt.Sprintf("scenario %s, runbook %s, seed %d", r.Scenario, r.Runbook, r.Seed)
+}
+
+// whoseFigures says what the figures of a play are worth, unless they are of real servers.
+func whoseFigures(r *gameday.Result) string {
+	switch {
+	case r.Modelled:
+		return " (every figure is a model's)"
+	case r.Past:
+		return " (the metrics are of the past, which no flip changes)"
+	}
+	return ""
 }
 
 // verdictRows tell of one expectation, and of one that did not hold what was read.

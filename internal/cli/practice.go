@@ -255,7 +255,8 @@ func (s *practice) open() error {
 	paced := newPacedClock(s.playing.Clock(), s.p.clock, speed)
 	s.on = targets{
 		prober: poller, store: store, caller: practiceCaller{s.playing, s.mail.post}, clock: paced, lingers: paced.linger,
-		prometheus: poller.Address(), redis: store.Target(), lab: true, again: s.replay() + " --operator " + operatorHuman,
+		prometheus: poller.Address(), redis: store.Target(), lab: true, past: s.play.day.Past != nil,
+		again: s.replay() + " --operator " + operatorHuman,
 	}
 	return nil
 }

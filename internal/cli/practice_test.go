@@ -39,7 +39,7 @@ func TestPracticeText(t *testing.T) {
 
 // plainResult is of a day on which everything was expected to hold, and did.
 func plainResult(day *gameday.Day) *gameday.Result {
-	r := &gameday.Result{Seed: day.Story.Seed, Modelled: true, Ending: "closed", Lasted: 300}
+	r := &gameday.Result{Seed: day.Story.Seed, Scenario: day.Story.Name, Runbook: day.Runbook, Modelled: true, Ending: "closed", Lasted: 300}
 	for _, s := range runbook.DayScores {
 		r.Scores = append(r.Scores, gameday.Score{Name: s.Name, Unit: s.Unit})
 	}

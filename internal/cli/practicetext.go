@@ -33,8 +33,7 @@ func practiceText(c comparedPlay, columns int) string {
 	for i := range rows {
 		rows[i] = "  " + oneLine(strings.TrimPrefix(rows[i], "  "))
 	}
-	title := fmt.Sprintf("this was game day %s: scenario %s, runbook %s, seed %d (every figure is a model's)",
-		c.Day, c.Scenario, c.Runbook, c.Seed)
+	title := fmt.Sprintf("this was game day %s: %s%s", c.Day, playedOn(c.Script), whoseFigures(c.Script))
 	return wrap(oneLine(title), columns, 2) + "\n" + wrapRows(rows, columns)
 }
 

@@ -25,6 +25,7 @@ type targets struct {
 	prometheus string               // without secrets
 	redis      string               // without secrets
 	lab        bool
+	past       bool            // on the lab, the metrics are those of an incident that was
 	again      string          // the command that starts the lab again, "" for real servers
 	scenario   *steps.Scenario // of the lab; nil for real servers and where it is hidden
 }
@@ -313,7 +314,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
-		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Hand: w.hand, Over: w.over,
+		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Past: w.on.past, Hand: w.hand, Over: w.over,
 		Scenario: w.on.scenario,
 	}
 }

@@ -19,7 +19,8 @@ type Figures struct {
 	Runbook    string            `json:"runbook"`
 	SHA256     string            `json:"runbook_sha256"`
 	Parameters map[string]string `json:"parameters,omitempty"`
-	Lab        bool              `json:"lab,omitempty"` // every figure is a model's
+	Lab        bool              `json:"lab,omitempty"`  // every figure is a model's, unless Past
+	Past       bool              `json:"past,omitempty"` // the metrics are those of an incident that was
 	Prometheus string            `json:"prometheus"`
 	Redis      string            `json:"redis"`
 	Records    uint64            `json:"records"`

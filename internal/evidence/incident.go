@@ -84,7 +84,7 @@ func newIncident(all []*Figures) *incident {
 		if f.LastAt.After(r.LastAt) {
 			r.LastAt = f.LastAt
 		}
-		r.Lab = r.Lab || f.Lab
+		r.Lab = r.Lab || f.Lab && !f.Past
 		r.Commands = append(r.Commands, commandsOf(f)...)
 	}
 	slices.SortStableFunc(r.Commands, func(a, b command) int { return a.From.Compare(b.From) })

@@ -72,7 +72,7 @@ func (t *tally) take(e entry, s *steps.State) error {
 func (t *tally) begun(e entry, b *steps.Begun, doc *runbook.Document) {
 	f := t.f
 	f.Run, f.Service, f.Runbook, f.SHA256, f.Parameters = b.Run, b.Service, doc.Name, b.SHA256, b.Parameters
-	f.Lab, f.Prometheus, f.Redis, f.Began = b.Lab, b.Prometheus, b.Redis, e.At
+	f.Lab, f.Past, f.Prometheus, f.Redis, f.Began = b.Lab, b.Past, b.Prometheus, b.Redis, e.At
 	f.WithinMS = doc.RecoverWithin.Milliseconds()
 	t.worst = newWorstOf(doc.Exit.When)
 	walker := Process{Seq: e.Seq, At: e.At, T: e.T, Host: b.Host, PID: b.PID, User: b.User, Version: b.Version}

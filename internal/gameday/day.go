@@ -53,9 +53,6 @@ func Parse(file string, source []byte, library Library) (*Day, error) {
 		return nil, err
 	}
 	day.GameDay = script
-	if day.Target != "" {
-		day.Story.Name = "" // real servers tell no story
-	}
 	return day, nil
 }
 

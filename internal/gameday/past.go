@@ -9,9 +9,9 @@ import (
 )
 
 // quiet is the scenario of a day whose metrics are those of a past incident: the lab has
-// its Redis and its clock, and nobody looks at its service.
+// its Redis and its clock, and nobody looks at its service. It has no name, for nothing of it is told.
 func quiet() *lab.Scenario {
-	return &lab.Scenario{Name: "past", Seed: 1, Start: 10 * time.Hour}
+	return &lab.Scenario{Seed: 1, Start: 10 * time.Hour}
 }
 
 // readPast reads the series of a past incident, and says what is wrong with them.

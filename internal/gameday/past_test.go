@@ -68,6 +68,9 @@ func playPast(t *testing.T, text, dir string) *Result {
 
 func TestOwnPast(t *testing.T) {
 	r := playPast(t, fmt.Sprintf(rehearsal, asSeries), "")
+	if r.Modelled || !r.Past || r.Scenario != "" {
+		t.Errorf("the figures are said to be a model's: %t, of the past: %t, of scenario %q", r.Modelled, r.Past, r.Scenario)
+	}
 	for _, v := range r.Verdicts {
 		if v.Held == (v.Name == "no model") {
 			t.Errorf("%s: %s: %q", v.Name, v.Why, v.Readings)

@@ -90,12 +90,16 @@ func (g *labGround) newJournal(run string) (Journal, error) {
 
 func (p *labProcess) begun() steps.Begun {
 	w, doc := p.ground.w, p.ground.w.day.Book
-	return steps.Begun{
+	begun := steps.Begun{
 		Format: steps.FormatV1, Run: p.walk.Run, Service: doc.Service, File: doc.File, Runbook: doc.Source, SHA256: doc.Sum(),
 		Parameters: w.day.Set, Approve: p.walk.Approve, Version: w.options.Version, Prometheus: p.prober.Address(),
 		Redis: p.store.Target(), Host: p.walk.Host, User: p.walk.Actor, Over: p.walk.Over,
-		Lab: true, Scenario: &steps.Scenario{Name: w.day.Story.Name, Seed: w.options.Seed},
+		Lab: true, Past: w.day.Past != nil,
 	}
+	if !begun.Past {
+		begun.Scenario = &steps.Scenario{Name: w.day.Story.Name, Seed: w.options.Seed}
+	}
+	return begun
 }
 
 // Begin begins the run.

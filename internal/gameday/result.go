@@ -18,7 +18,8 @@ type Result struct {
 	Seed     uint64    `json:"seed"`
 	Mistakes []string  `json:"mistakes"`
 	Approve  string    `json:"approve"`
-	Modelled bool      `json:"modelled"` // every figure is a model's
+	Modelled bool      `json:"modelled"`       // every figure is a model's
+	Past     bool      `json:"past,omitempty"` // the metrics are those of an incident that was
 	Passed   bool      `json:"passed"`
 	Lasted   float64   `json:"lasted_seconds"`
 	Ending   string    `json:"ending"` // of the run: closed, aborted, open, or none
@@ -52,7 +53,8 @@ func (w *world) result() *Result {
 	r := &Result{
 		Day: d.Name, About: d.About, Scenario: d.Story.Name, Runbook: d.Runbook, Seed: w.options.Seed,
 		Approve: w.options.Approve, Mistakes: append([]string{}, w.options.Mistakes...),
-		Modelled: d.Target == "", Target: d.Target, Passed: true, Lasted: w.elapsed().Seconds(), Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
+		Modelled: w.score.modelled, Past: d.Past != nil, Target: d.Target, Passed: true, Lasted: w.elapsed().Seconds(),
+		Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
 	}
 	for _, e := range w.judge.watches {
 		v := e.verdict()

@@ -25,9 +25,13 @@ func (d *drawing) head(width int) string {
 	return d.ink.title.paint(left) + d.ink.quiet.paint(about) + gap + d.ink.strong.paint(clock)
 }
 
-// about is what the first line says when there is room: the run, and that a lab is only a model.
+// about is what the first line says when there is room: the run, and that a lab is only a model or shows a past.
 func (d *drawing) about(width int) string {
-	for _, text := range []string{d.s.Begun.Run + d.modelled(" lab: every figure is a model's"), d.modelled("lab: every figure is a model's"), d.modelled("lab")} {
+	whose := "lab: every figure is a model's"
+	if d.s.Begun.Past {
+		whose = "lab: the metrics are of the past"
+	}
+	for _, text := range []string{d.s.Begun.Run + d.modelled(" "+whose), d.modelled(whose), d.modelled("lab")} {
 		if text = clean(text); text != "" && cells(text) <= width {
 			return text
 		}
