@@ -26,9 +26,9 @@ type screen struct {
 // redrawEvery is how often a screen is drawn again when nothing happens: its clocks show seconds.
 const redrawEvery = time.Second
 
-// newScreen makes a console on a terminal for a run whose clock is now. Who only watches a run, which is named then,
-// types nothing here.
-func (p *program) newScreen(in io.Reader, out io.Writer, now func() time.Time, watched string) *screen {
+// newScreen makes a console on a terminal for a run whose clock is now. Who only watches types nothing here; the words
+// are then those for another terminal.
+func (p *program) newScreen(in io.Reader, out io.Writer, now func() time.Time, watches bool, words []string) *screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &screen{keys: make(chan string, 2), gone: cancel, ended: make(chan struct{})}
 	s.console = tui.New(tui.Options{
@@ -37,20 +37,12 @@ func (p *program) newScreen(in io.Reader, out io.Writer, now func() time.Time, w
 		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
 		Typed:     func(t tui.Typed) { s.post(lineOf(t)) },
 		Interrupt: s.interrupt,
-		Watching:  watched != "",
-		Words:     wordsFor(watched),
+		Watching:  watches,
+		Words:     words,
 		NoColour:  p.where.getenv("NO_COLOR") != "",
 		ASCII:     !unicodeLocale(p.where.getenv),
 	})
 	return s
-}
-
-// wordsFor are what a person can type at a screen or, where it only watches a run, at another terminal.
-func wordsFor(watched string) []string {
-	if watched == "" {
-		return spokenHelp()
-	}
-	return commandsFor(watched)
 }
 
 func lineOf(t tui.Typed) typedLine {

@@ -32,6 +32,7 @@ type askedDays struct {
 	junit    string
 	evidence string
 	operator string // who walks
+	watch    bool   // the walk is shown as it goes
 }
 
 func (p *program) gamedayRunCommand() *cobra.Command {
@@ -48,6 +49,9 @@ model's, and one seed always plays alike: a day that failed prints the command t
 With --operator human you walk, on a terminal and in real time or at --speed N, and are not
 told what breaks; of several days one is drawn. At the end what you did is shown beside what
 the script does.
+
+With --watch you look on while the script plays one day, at four times real time or at
+--speed N; q leaves the screen, and the rest is played at once.
 
 Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -73,6 +77,7 @@ Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 	flags.StringVar(&asked.target, "target", "", "`NAME` of the real servers that the day may break, as it stands in the day")
 	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
 	flags.StringVar(&asked.evidence, "evidence", "", "`DIR` to write a bundle of evidence of every run into")
+	flags.BoolVar(&asked.watch, "watch", false, "show the walk as it goes, in the console or as lines")
 	flags.StringVar(&asked.operator, "operator", operatorScript, "`WHO` walks: script, or human for you")
 	return cmd
 }
@@ -195,6 +200,8 @@ func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) (
 	switch {
 	case real < 0 && asked.target != "":
 		return nil, usage(errors.New("--target is for a day that has one; these are played on the lab"), "leave --target out")
+	case asked.watch:
+		return p.playWatched(ctx, plays, asked.evidence)
 	case real < 0:
 		return p.playAll(ctx, plays, asked.evidence)
 	case len(plays) > 1:

@@ -170,6 +170,8 @@ func (p *program) checkPractice(asked askedDays) error {
 	switch {
 	case err != nil:
 		return err
+	case asked.watch:
+		return usage(errors.New("--watch is for looking on while the script plays"), "leave it out: who walks sees the walk")
 	case flatOut || speed <= 0:
 		return usage(errors.New("at --speed max no person can keep up"), "give a number, or leave it out for real time")
 	case slices.ContainsFunc(asked.mistakes, func(name string) bool { return name != noMistake }):

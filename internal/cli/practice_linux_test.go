@@ -156,6 +156,28 @@ func TestPracticeIsInterfered(t *testing.T) {
 	hides(t, "the log", log)
 }
 
+// TestDayIsWatched: the screen follows the walk of a script into the hands of whoever takes it over. Who leaves it is told
+// how the whole day went.
+func TestDayIsWatched(t *testing.T) {
+	day := rumbling(t, `timeline: [{at: 15s, event: take-over, reason: my turn}]`)
+	s := sitAtConsole(t, 80, 24, "gameday", "run", day, "--watch", "--speed", "20")
+	s.showed("may: look; on the lab nobody acts from another terminal")
+	s.showed("15s of the day: take-over done")
+	s.showed("by second operator")
+	s.shows("watching, q leaves")
+	if strings.Contains(s.shown(), "cannot be followed") {
+		t.Error(s.picture())
+	}
+	s.types("q")
+	s.sees("game day volcano: scenario earthquake, ")
+	s.sees("take-over done")
+	s.sees("held    nobody is burnt: ")
+	s.sees("1 of 1 game day held")
+	if code := s.ends(); code != exitDone {
+		t.Errorf("exit code %d:\n%s", code, s.shown())
+	}
+}
+
 // TestPracticeInRecords: with --output json the comparison is the last line behind the records.
 func TestPracticeInRecords(t *testing.T) {
 	s := sitDown(t, "gameday", "run", rumbling(t, ""), "--operator", "human", "--output", "json", "--speed", "40")

@@ -95,7 +95,7 @@ func (p *program) audience(now clock) (person, recordPrinter) {
 	case t == nil:
 		return nil, p.printerFor(true)
 	case p.fullScreen(t):
-		s := p.newScreen(t.file, p.screenFile(), now.Now, "")
+		s := p.newScreen(t.file, p.screenFile(), now.Now, false, spokenHelp())
 		return s, newScreenPrinter(s.console)
 	}
 	return t, p.printerFor(true)

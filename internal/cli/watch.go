@@ -44,7 +44,7 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, folder, from, p.newScreen(t.file, p.screenFile(), p.clock.Now, folder.run), signals)
+		return p.watchOnScreen(ctx, folder, from, p.newScreen(t.file, p.screenFile(), p.clock.Now, true, commandsFor(folder.run)), signals)
 	}
 	go func() {
 		<-signals

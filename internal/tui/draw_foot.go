@@ -96,6 +96,8 @@ func (d *drawing) may() string {
 	switch {
 	case d.s.Ending != "":
 		return ""
+	case d.watching && d.s.Begun.Lab:
+		return "look; on the lab nobody acts from another terminal"
 	case d.watching:
 		return "look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
 	}

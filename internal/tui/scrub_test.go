@@ -9,14 +9,19 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// TestAnyWayThroughTime: however a watch went to a moment, it shows what a fold of the records up to there shows.
+// TestAnyWayThroughTime: however a watch went to a moment, it shows what a fold of the records up to there shows, also
+// of a run by which somebody has taken the command over.
 func TestAnyWayThroughTime(t *testing.T) {
 	events := walked(t)
+	events = append(events, events[:100]...)
 	straight := screenOf(t, events, 120, 40, Options{Watching: true})
 	straight.story = &Story{}
 	shown := make([]string, len(events)+1)
 	for i := range events {
 		straight.follow(events[i : i+1])
+		if straight.trouble != nil || straight.story.State.Seq != events[i].Record.Seq {
+			t.Fatalf("event %d of %d: %v", i, len(events), straight.trouble)
+		}
 		shown[i+1] = board(straight)
 	}
 	for _, every := range []int{1, 7, firstCheckpoints} {

@@ -78,6 +78,9 @@ func (s *Story) Follow(e Event) error {
 	if err != nil {
 		return err
 	}
+	if _, begins := body.(*steps.Begun); begins && s.State != nil {
+		*s = Story{events: s.events, told: s.told} // whoever has taken the command over walks on in a run of their own
+	}
 	if s.State, err = steps.Follow(s.State, e.Record, body); err != nil {
 		return err
 	}
