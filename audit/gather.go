@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"fmt"
@@ -22,7 +21,6 @@ type Gathering struct {
 
 type gatheredLine struct {
 	record Record
-	line   []byte
 	hash   digest
 	prev   digest
 	came   int // the how manyth line it was when it came last
@@ -50,7 +48,7 @@ func (g *Gathering) Add(line []byte) (Record, error) {
 		return r, nil
 	}
 	prev, _ := parseDigest([]byte(r.Prev)) // ParseRecord has looked at it
-	g.lines[hash] = &gatheredLine{record: r, line: bytes.Clone(line), hash: hash, prev: prev, came: g.came}
+	g.lines[hash] = &gatheredLine{record: r, hash: hash, prev: prev, came: g.came}
 	return r, nil
 }
 

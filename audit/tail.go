@@ -10,18 +10,25 @@ import (
 )
 
 // Tail follows a log that this process or another is writing. It checks the chain as it
-// goes; a line that has not come whole yet waits for the next call.
+// goes; a line that has not come whole yet waits for the next call. Of what it has read it
+// keeps no record, only where each stands, for [Tail.Again].
 type Tail struct {
-	w     walker
-	found []Record
+	w      walker
+	found  []Record
+	index  index
+	buffer []byte // that lines are read into
 }
 
 // NewTail begins before the first record of a file, which need not be there yet.
 func NewTail(path string) *Tail {
 	t := &Tail{w: walker{path: path}}
-	t.w.visit = func(e envelope, _ digest) error {
-		record, err := e.record()
-		t.found = append(t.found, record)
+	t.w.visit = func(e envelope, hash digest) error {
+		record, err := e.split()
+		if err == nil {
+			record.Body = bytes.Clone(record.Body)
+			t.found = append(t.found, record)
+			t.index.add(placed{path: t.w.path, line: t.w.line, offset: t.w.offset, hash: hash})
+		}
 		return err
 	}
 	return t
@@ -36,7 +43,8 @@ func (t *Tail) GoOn(path string) {
 const tailRead = 1 << 20
 
 // Read gives records that have come since the last call, none when there are none. Of many
-// it gives some, and the rest at the next calls.
+// it gives some, and the rest at the next calls. Whoever decodes their bodies finds out
+// whether they are JSON.
 // An error is final: what follows it cannot be trusted.
 func (t *Tail) Read() ([]Record, error) {
 	t.found = nil
@@ -51,7 +59,7 @@ func (t *Tail) Read() ([]Record, error) {
 	if info, err := file.Stat(); err == nil && info.Size() < t.w.offset {
 		return nil, &DamagedError{Path: t.w.path, Line: t.w.line, Offset: t.w.offset, Reason: "the file has become shorter"}
 	}
-	more, err := linesFrom(file, t.w.offset)
+	more, err := t.read(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s behind line %d: %w", show(t.w.path), t.w.line, err)
 	}
@@ -59,11 +67,18 @@ func (t *Tail) Read() ([]Record, error) {
 	return t.found, err
 }
 
-// linesFrom reads on from an offset: as much as is read at once, or up to the end of a line that is longer.
-func linesFrom(file io.ReaderAt, offset int64) ([]byte, error) {
-	for size := int64(tailRead); ; size *= 2 {
-		more, err := io.ReadAll(io.NewSectionReader(file, offset, size))
-		if err != nil || int64(len(more)) < size || bytes.IndexByte(more, '\n') >= 0 {
+// read reads on from where the last whole line ended: as much as is read at once, or up to the end of a line that is
+// longer. What it gives is valid until the next call.
+func (t *Tail) read(file io.ReaderAt) ([]byte, error) {
+	for size := tailRead; ; size *= 2 {
+		if len(t.buffer) < size {
+			t.buffer = make([]byte, size)
+		}
+		n, err := file.ReadAt(t.buffer[:size], t.w.offset)
+		if more := t.buffer[:n]; err != nil || bytes.IndexByte(more, '\n') >= 0 {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
 			return more, err
 		}
 	}
