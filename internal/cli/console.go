@@ -26,22 +26,22 @@ type screen struct {
 // redrawEvery is how often a screen is drawn again when nothing happens: its clocks show seconds.
 const redrawEvery = time.Second
 
-// newScreen makes a console on a terminal for a run whose clock is now. Who only watches types nothing here; the words
-// are then those for another terminal.
-func (p *program) newScreen(in io.Reader, out io.Writer, now func() time.Time, watches bool, words []string) *screen {
+// newWatchScreen makes a console for who only watches a run, and types nothing there; the words are for another terminal.
+func (p *program) newWatchScreen(in io.Reader, out io.Writer, run string, from source) *screen {
+	return p.newScreen(in, out, tui.Options{Now: p.clock.Now, Watching: true, Words: commandsFor(run), Again: from.again})
+}
+
+// newScreen makes a console on a terminal. The options say what it shows; what is the same for all is put in here.
+func (p *program) newScreen(in io.Reader, out io.Writer, o tui.Options) *screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &screen{keys: make(chan string, 2), gone: cancel, ended: make(chan struct{})}
-	s.console = tui.New(tui.Options{
-		In: in, Out: out,
-		Now: now, Hand: p.clock.Now,
-		Pause:     func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) },
-		Typed:     func(t tui.Typed) { s.post(lineOf(t)) },
-		Interrupt: s.interrupt,
-		Watching:  watches,
-		Words:     words,
-		NoColour:  p.where.getenv("NO_COLOR") != "",
-		ASCII:     !unicodeLocale(p.where.getenv),
-	})
+	o.In, o.Out, o.Hand = in, out, p.clock.Now
+	o.Pause = func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) }
+	o.Typed = func(t tui.Typed) { s.post(lineOf(t)) }
+	o.Interrupt = s.interrupt
+	o.NoColour = p.where.getenv("NO_COLOR") != ""
+	o.ASCII = !unicodeLocale(p.where.getenv)
+	s.console = tui.New(o)
 	return s
 }
 
@@ -122,7 +122,7 @@ func (s *screen) leave() {
 type screenPrinter struct {
 	console *tui.Console
 	words   *transcript
-	hands   bool // bodies over, as nobody else has them
+	feeds   bool // a log that is read: its bodies are handed over, as nobody else has them, no faster than they are shown
 }
 
 func newScreenPrinter(console *tui.Console) *screenPrinter {
@@ -130,13 +130,17 @@ func newScreenPrinter(console *tui.Console) *screenPrinter {
 }
 
 func (s *screenPrinter) print(record audit.Record, body any) error {
-	s.console.Show(s.event(record, body))
+	if event := s.event(record, body); s.feeds {
+		s.console.Feed(event)
+	} else {
+		s.console.Show(event)
+	}
 	return nil
 }
 
 func (s *screenPrinter) event(record audit.Record, body any) tui.Event {
 	event := tui.Event{Record: record}
-	if s.hands {
+	if s.feeds {
 		event.Body = body
 	}
 	for _, e := range s.words.heard(record, body) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/internal/gameday"
+	"github.com/rewarm/rewarm/internal/tui"
 	"github.com/rewarm/rewarm/runbook"
 )
 
@@ -62,7 +64,7 @@ func watchable(plays []play) error {
 func (p *program) playOnScreen(ctx context.Context, one play, evidence string, eyes *onlooker, in io.Reader) played {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := p.newScreen(in, p.screenFile(), eyes.now, true, nil)
+	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again})
 	eyes.printer, eyes.says = newScreenPrinter(s.console), s.console
 	signals, stop := p.where.interrupts()
 	defer stop()
@@ -99,8 +101,9 @@ type onlooker struct {
 	looks   context.Context // done when nobody looks on any more
 	leave   context.CancelFunc
 
-	mu    sync.Mutex
-	model clock
+	mu      sync.Mutex
+	model   clock
+	records []audit.Record // that were shown: there is no log of a day that is under way to read them from again
 }
 
 // pace puts a clock between the day and its time.
@@ -122,7 +125,19 @@ func (o *onlooker) now() time.Time {
 }
 
 // shown prints a record. A screen that is gone must not stop the day.
-func (o *onlooker) shown(record audit.Record, body any) { _ = o.printer.print(record, body) }
+func (o *onlooker) shown(record audit.Record, body any) {
+	o.mu.Lock()
+	o.records = append(o.records, record)
+	o.mu.Unlock()
+	_ = o.printer.print(record, body)
+}
+
+// again gives records once more, to go back in time.
+func (o *onlooker) again(from, to int) iter.Seq2[audit.Record, error] {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return eachOf(o.records[from:to:to])
+}
 
 // happened tells what the day does.
 func (o *onlooker) happened(e gameday.Event) {

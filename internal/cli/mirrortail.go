@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"iter"
+	"sync"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -16,6 +18,7 @@ type mirrorTail struct {
 	read  mirrorRead
 	after string         // the entry that was read last
 	shown []audit.Record // what was given
+	mu    sync.Mutex     // over what was given: going back in time asks for it
 	away  bool           // redis did not answer
 	lost  string         // what was said to be missing
 }
@@ -74,8 +77,16 @@ func (m *mirrorTail) come() ([]audit.Record, error) {
 			&audit.ForkError{Earlier: "what was shown", Later: name, Seq: m.divided(log.Records)})
 	}
 	more := log.Records[len(m.shown):]
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.shown = log.Records
 	return more, nil
+}
+
+func (m *mirrorTail) again(from, to int) iter.Seq2[audit.Record, error] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return eachOf(m.shown[from:to])
 }
 
 // divided is the first record that is not the one that was shown.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/rewarm/rewarm/internal/tui"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -95,7 +96,7 @@ func (p *program) audience(now clock) (person, recordPrinter) {
 	case t == nil:
 		return nil, p.printerFor(true)
 	case p.fullScreen(t):
-		s := p.newScreen(t.file, p.screenFile(), now.Now, false, spokenHelp())
+		s := p.newScreen(t.file, p.screenFile(), tui.Options{Now: now.Now, Words: spokenHelp()})
 		return s, newScreenPrinter(s.console)
 	}
 	return t, p.printerFor(true)

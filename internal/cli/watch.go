@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +46,7 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, folder, from, p.newScreen(t.file, p.screenFile(), p.clock.Now, true, commandsFor(folder.run)), signals)
+		return p.watchOnScreen(ctx, folder, from, p.newWatchScreen(t.file, p.screenFile(), folder.run, from), signals)
 	}
 	go func() {
 		<-signals
@@ -61,7 +63,7 @@ func (p *program) watchOnScreen(ctx context.Context, folder runFolder, from sour
 	failed := make(chan error, 1)
 	s.console.Due(from.end())
 	printer := newScreenPrinter(s.console)
-	printer.hands = true
+	printer.feeds = true
 	go func() {
 		err := follow(ctx, folder, from, printer, false)
 		if err != nil {
@@ -102,6 +104,20 @@ type source interface {
 	next(ctx context.Context) ([]audit.Record, error)
 	// end is the number of the last record that is there already, 0 where that is not known.
 	end() uint64
+	// again gives records once more that next has given: from the how manyth on, 0 for the first, up to another. It may
+	// be called while another goroutine asks for the next.
+	again(from, to int) iter.Seq2[audit.Record, error]
+}
+
+// eachOf gives records that are in memory.
+func eachOf(records []audit.Record) iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		for _, record := range records {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
 }
 
 // tailed follows the segments of a log of this machine.
@@ -130,14 +146,17 @@ func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
 
 func (t *tailed) end() uint64 { return (&runLog{files: t.folder.files()}).end() }
 
+func (t *tailed) again(from, to int) iter.Seq2[audit.Record, error] { return t.tail.Again(from, to) }
+
 // follow prints the records of a run as they come, until the context ends, or the run if that is wanted.
 func follow(ctx context.Context, folder runFolder, from source, printer recordPrinter, untilEnd bool) error {
+	decoder := steps.NewDecoder()
 	for ctx.Err() == nil {
 		records, err := from.next(ctx)
 		for _, record := range records {
-			body, err := steps.DecodeBody(record.Kind, record.Body)
+			body, err := decoder.Body(record.Kind, record.Body)
 			if err != nil {
-				return unverified(err, folder)
+				return unverified(fmt.Errorf("record %d: %w", record.Seq, err), folder)
 			}
 			if err := printer.print(record, body); err != nil {
 				return err

@@ -46,7 +46,7 @@ func watchOnce(b *testing.B, state string) (first, whole time.Duration) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := p.newScreen(keys, eye, p.clock.Now, true, commandsFor(folder.run))
+	s := p.newWatchScreen(keys, eye, folder.run, from)
 	ended := make(chan error, 1)
 	go func() { ended <- p.watchOnScreen(context.Background(), folder, from, s, nil) }()
 	<-eye.waits[" on catalog"]

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // TestALongLogIsReadWithTheScreenAlive: between two frames only so many records are followed, and until the last that
@@ -30,4 +32,27 @@ func TestALongLogIsReadWithTheScreenAlive(t *testing.T) {
 			t.Errorf("at the end:\n%s", shown)
 		}
 	}
+}
+
+// TestALogWaitsForTheScreen: who reads a log faster than it is shown waits, until the screen is closed.
+func TestALogWaitsForTheScreen(t *testing.T) {
+	c, fed := New(Options{}), make(chan struct{})
+	go func() {
+		for i := range 3 * mostWaiting {
+			c.Feed(Event{Record: audit.Record{Seq: uint64(i)}})
+		}
+		close(fed)
+	}()
+	shown := 0
+	for shown < 2*mostWaiting && c.queue.wait() {
+		events, _ := c.queue.take(mostRecords)
+		shown += len(events)
+		c.queue.mu.Lock()
+		if waiting := len(c.queue.events); waiting > mostWaiting {
+			t.Errorf("%d events wait for the screen", waiting)
+		}
+		c.queue.mu.Unlock()
+	}
+	c.Close()
+	<-fed
 }

@@ -1,9 +1,11 @@
 package tui
 
 import (
+	"iter"
 	"testing"
 	"time"
 
+	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -37,12 +39,12 @@ func BenchmarkScrub(b *testing.B) {
 		return time.Since(begun)
 	}
 	for b.Loop() {
-		m.standAt(len(m.kept))
+		m.standAt(m.came)
 		first += step(records / 2)
 		for i := range following {
 			next += step(records/2 - 1 - i)
 		}
-		m.standAt(len(m.kept))
+		m.standAt(m.came)
 		early += step(start)
 	}
 	b.ReportMetric(float64(first)/float64(early), "first/start")
@@ -50,30 +52,48 @@ func BenchmarkScrub(b *testing.B) {
 }
 
 // longWatch is a watch of a walk that waits for a word for so many records.
-func longWatch(b *testing.B, records int) *model {
-	events := upTo(walked(b), 301)
-	m := screenOf(b, events[:1], 160, 50, Options{Watching: true})
+func longWatch(t testing.TB, records int) *model {
+	log := waiting(t)
+	m := screenOf(t, []Event{log(0)}, 160, 50, Options{Watching: true, Again: func(from, to int) iter.Seq2[audit.Record, error] {
+		return func(yield func(audit.Record, error) bool) {
+			for i := from; i < to && yield(log(i).Record, nil); i++ {
+			}
+		}
+	}})
 	m.story = &Story{}
+	feed(t, m, log, records)
+	return m
+}
+
+// feed lets a watch go on with a log up to so many records.
+func feed(t testing.TB, m *model, log func(i int) Event, records int) {
+	decoder := steps.NewDecoder()
+	for i := m.came; i < records; i++ {
+		e, err := log(i), error(nil)
+		if e.Body, err = decoder.Body(e.Record.Kind, e.Record.Body); err != nil {
+			t.Fatal(err)
+		}
+		m.queue.put(&e, "")
+		m.take()
+	}
+	if m.trouble != nil || m.at != records {
+		t.Fatal(m.at, m.trouble)
+	}
+}
+
+// waiting gives the log of a walk that waits for a word for ever: the how manyth event it has, 0 for the first.
+func waiting(t testing.TB) func(i int) Event {
+	events := upTo(walked(t), 301)
 	last := events[len(events)-1]
 	for i := len(events) - 1; last.Record.Kind != steps.KindObserved; i-- {
 		last = events[i]
 	}
-	body, err := steps.DecodeBody(last.Record.Kind, last.Record.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	last.Body = body
-	for i := range records {
+	return func(i int) Event {
 		e := last
 		if i < len(events) {
 			e = events[i]
 		}
 		e.Record.Seq = uint64(i + 1)
-		m.queue.put(&e, "")
-		m.take()
+		return e
 	}
-	if m.trouble != nil || m.at != records {
-		b.Fatal(m.at, m.trouble)
-	}
-	return m
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // Options are what a console is built on. All functions are called from the console's goroutine
@@ -26,6 +29,10 @@ type Options struct {
 	Interrupt func()      // a person asks the walk to stop
 	Words     []string    // what can be typed, for the help
 	Watching  bool        // read-only: no line to type
+
+	// Again reads records of a watch once more, to go back in time: from the how manyth that was shown on, 0 for the
+	// first, up to another that is not among them. The body of a record is valid until the next one.
+	Again func(from, to int) iter.Seq2[audit.Record, error]
 
 	NoColour bool
 	ASCII    bool // no sign beyond ASCII
@@ -52,6 +59,13 @@ func (c *Console) Due(seq uint64) { c.queue.due.Store(seq) }
 // Show hands over the next record. It never blocks.
 func (c *Console) Show(e Event) { c.queue.put(&e, "") }
 
+// Feed hands over the next record of a log that is read faster than it is shown: it waits until the screen has come
+// closer, or is closed.
+func (c *Console) Feed(e Event) {
+	c.queue.await()
+	c.Show(e)
+}
+
 // Write takes what the walk says to a person, a line each.
 func (c *Console) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
@@ -75,6 +89,7 @@ var ErrGone = errors.New("the terminal is gone")
 // Run draws until Close, or until whoever watches leaves. The terminal is given back as it was. The error is
 // ErrGone when that is gone.
 func (c *Console) Run(ctx context.Context) error {
+	defer c.Close()
 	var gone atomic.Bool
 	input := watched(c.options.In, func() { gone.Store(true); c.Close() })
 	program := tea.NewProgram(newModel(&c.options, c.queue, c.story), tea.WithFPS(framesPerSecond),
@@ -97,9 +112,26 @@ type queue struct {
 	due    atomic.Uint64 // the last record that was in the log when it was opened
 	closed bool
 	wake   chan struct{}
+	room   *sync.Cond // few events wait, or nobody looks any more
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+func newQueue() *queue {
+	q := &queue{wake: make(chan struct{}, 1)}
+	q.room = sync.NewCond(&q.mu)
+	return q
+}
+
+// mostWaiting is how many events wait for the screen, of a log that is read faster than it is shown.
+const mostWaiting = 2 * mostRecords
+
+// await returns when there is room for another event.
+func (q *queue) await() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.events) >= mostWaiting && !q.closed {
+		q.room.Wait()
+	}
+}
 
 func (q *queue) put(e *Event, said string) {
 	q.mu.Lock()
@@ -126,6 +158,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
+	q.room.Broadcast()
 	q.ring()
 }
 
@@ -147,5 +180,6 @@ func (q *queue) take(most int) ([]Event, []string) {
 		events, q.events = events[:most:most], events[most:]
 		q.ring()
 	}
+	q.room.Broadcast()
 	return events, said
 }

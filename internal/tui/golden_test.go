@@ -95,8 +95,9 @@ func TestScreenOfAHold(t *testing.T) {
 // TestScreenOfAWatch is the end of a run as a watch shows it, and an earlier moment of it.
 func TestScreenOfAWatch(t *testing.T) {
 	events := walked(t)
-	m := screenOf(t, events, 80, 24, Options{Watching: true})
-	m.kept, m.at = events, len(events)
+	m := screenOf(t, events, 80, 24, Options{Watching: true, Again: again(events)})
+	m.note(events)
+	m.at = len(events)
 	compare(t, "watched-80x24", plain(m.frame()))
 	m.standAt(301)
 	compare(t, "watched-before-80x24", plain(m.frame()))

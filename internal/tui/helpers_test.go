@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -97,6 +98,16 @@ func screenOf(t testing.TB, events []Event, width, height int, o Options) *model
 	m := newModel(&o, newQueue(), story)
 	m.width, m.height, m.line.Width = width, height, max(width-4, 1)
 	return m
+}
+
+// again gives the records of events once more, as a log does.
+func again(events []Event) func(from, to int) iter.Seq2[audit.Record, error] {
+	return func(from, to int) iter.Seq2[audit.Record, error] {
+		return func(yield func(audit.Record, error) bool) {
+			for i := from; i < to && yield(events[i].Record, nil); i++ {
+			}
+		}
+	}
 }
 
 // plain is a frame without colours and without blanks at the ends of its lines.

@@ -8,6 +8,8 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
 // model is the screen as the terminal library drives it. Only its goroutine touches the story.
@@ -17,13 +19,15 @@ type model struct {
 	ink      theme
 	keys     []key
 	story    *Story
-	kept     []Event     // of a watch, to go back in time
-	at       int         // events of kept that the story has seen
+	came     int         // events of a watch so far
+	sayings  []saying    // of those that said something
+	at       int         // events that the story has seen
 	past     bool        // the story stands at an earlier moment
 	left     checkpoint  // where it followed the run last
 	far      checkpoints // over the whole run, of a watch
 	near     checkpoints // close to where the story stands
-	trouble  error       // the records could not be followed
+	decoder  *steps.Decoder
+	trouble  error // the records could not be followed
 	said     []answer
 	line     textinput.Model
 	hand     hand
@@ -42,7 +46,7 @@ func newModel(o *Options, q *queue, story *Story) *model {
 	line.CharLimit = 1024
 	line.Focus()
 	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(), story: story, line: line, width: 80, height: 24,
-		far: checkpoints{every: firstCheckpoints}, near: checkpoints{every: 1}}
+		far: checkpoints{every: firstCheckpoints}, near: checkpoints{every: 1}, decoder: steps.NewDecoder()}
 }
 
 // woken says that the queue has something, redraw that time has passed.
@@ -97,7 +101,7 @@ func (m *model) take() {
 		m.follow(events)
 	}
 	if m.options.Watching {
-		m.keep(events)
+		m.note(events)
 	}
 	for _, text := range said {
 		m.said = append(m.said, answer{at: m.options.Now(), text: text})
@@ -106,25 +110,21 @@ func (m *model) take() {
 	m.said = m.said[max(0, len(m.said)-kept):]
 }
 
-// keep keeps events to go back in time. Their bodies would take several times as much room as the records.
-func (m *model) keep(events []Event) {
-	for _, e := range events {
-		e.Body = nil
-		m.kept = append(m.kept, e)
+func (m *model) follow(events []Event) {
+	for i := range events {
+		m.followOne(&events[i])
 	}
 }
 
-func (m *model) follow(events []Event) {
-	for _, e := range events {
-		if m.trouble != nil {
-			return
-		}
-		m.trouble = m.story.Follow(e)
-		if m.at++; m.options.Watching && m.trouble == nil {
-			m.far.pass(m.at, m.story)
-			if m.past {
-				m.near.pass(m.at, m.story)
-			}
+func (m *model) followOne(e *Event) {
+	if m.trouble != nil {
+		return
+	}
+	m.trouble = m.story.Follow(*e)
+	if m.at++; m.options.Watching && m.trouble == nil {
+		m.far.pass(m.at, m.story)
+		if m.past {
+			m.near.pass(m.at, m.story)
 		}
 	}
 }

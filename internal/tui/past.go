@@ -8,11 +8,13 @@ import (
 // past is what a probe measured lately, oldest first.
 type past struct{ points []point }
 
-// point is one answer: the lowest and the highest of its series.
+// point is one answer: when it was, in nanoseconds since 1970, and the lowest and the highest of its series.
 type point struct {
-	at        time.Time
+	at        int64
 	low, high float64
 }
+
+func (p point) time() time.Time { return time.Unix(0, p.at) }
 
 // longestPast bounds what is kept of one probe: ten minutes at a poll a second.
 const longestPast = 600
@@ -58,7 +60,7 @@ type mark struct {
 
 func (p *past) worst(row []mark, until time.Time, span time.Duration, high bool) {
 	for i := len(p.points) - 1; i >= 0; i-- {
-		cell, ok := cellOf(p.points[i].at, len(row), until, span)
+		cell, ok := cellOf(p.points[i].time(), len(row), until, span)
 		if !ok {
 			break
 		}

@@ -87,7 +87,7 @@ func (d *drawing) plot(ask probes.Ask, width, height int) []string {
 // line draws points with the chart of the library.
 func (d *drawing) line(points []point, width, height int) []string {
 	begin := max(0, len(points)-longestPast)
-	from, to := points[begin].at, points[len(points)-1].at
+	from, to := points[begin].time(), points[len(points)-1].time()
 	low, top := 0.0, 0.0
 	for _, p := range points[begin:] {
 		low, top = min(low, p.high), max(top, p.high)
@@ -100,7 +100,7 @@ func (d *drawing) line(points []point, width, height int) []string {
 		timeserieslinechart.WithXYSteps(2, 2),
 		timeserieslinechart.WithXLabelFormatter(clockLabel), timeserieslinechart.WithYLabelFormatter(numberLabel))
 	for _, p := range points[begin:] {
-		chart.Push(timeserieslinechart.TimePoint{Time: p.at, Value: p.high})
+		chart.Push(timeserieslinechart.TimePoint{Time: p.time(), Value: p.high})
 	}
 	if d.ink.ascii {
 		chart.Draw()

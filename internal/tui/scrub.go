@@ -10,32 +10,79 @@ import (
 // scrub goes to the next event that says something, or to the one before. Behind the last one the
 // screen follows the run again.
 func (m *model) scrub(way int) {
-	if !m.options.Watching || len(m.kept) == 0 {
+	if !m.options.Watching || m.came == 0 {
 		return
 	}
-	to := m.at
-	for to += way; to > 0 && to < len(m.kept) && len(m.kept[to-1].Lines) == 0; {
-		to += way
+	next := m.saidBefore(m.at + 1)
+	to := m.came
+	switch {
+	case way < 0:
+		to = 1
+		if before := m.saidBefore(m.at); before > 0 {
+			to = m.sayings[before-1].at
+		}
+	case next < len(m.sayings):
+		to = m.sayings[next].at
 	}
-	m.standAt(max(to, 1))
+	m.standAt(to)
+}
+
+// saying is an event that said something: how many events had come with it, and what it said. The records themselves
+// are read again when somebody goes back to them.
+type saying struct {
+	at    int
+	lines []Line
+}
+
+// note counts the events that have come, and keeps what they say.
+func (m *model) note(events []Event) {
+	for i := range events {
+		if m.came++; len(events[i].Lines) > 0 {
+			m.sayings = append(m.sayings, saying{m.came, events[i].Lines})
+		}
+	}
+}
+
+// saidBefore is how many events said something before so many had come.
+func (m *model) saidBefore(at int) int {
+	n, _ := slices.BinarySearchFunc(m.sayings, at, func(s saying, at int) int { return s.at - at })
+	return n
 }
 
 // standAt shows the run as it was behind so many events. There is no way back from a record, so it is folded from the
 // nearest checkpoint on.
 func (m *model) standAt(to int) {
-	to = min(to, len(m.kept))
+	to = min(to, m.came)
 	if !m.past {
 		m.left = checkpoint{m.at, m.story}
 	}
 	if from := m.nearest(to); to < m.at || from.at > m.at {
 		if from.at > m.near.before(to).at {
-			m.near = checkpoints{every: max(m.far.every/mostCheckpoints, 1)}
+			m.near = checkpoints{every: max(m.far.every/nearCheckpoints, 1)}
 		}
 		m.story, m.at = from.story.clone(), from.at
 	}
-	m.past = to < len(m.kept)
-	m.follow(m.kept[m.at:to])
+	m.past = to < m.came
+	m.followAgain(to)
 	m.story.question = steps.Question{} // what was asked before belongs to another moment
+}
+
+// followAgain goes on up to so many events, whose records are read again.
+func (m *model) followAgain(to int) {
+	said := m.sayings[m.saidBefore(m.at+1):]
+	for record, err := range m.options.Again(m.at, to) {
+		e := Event{Record: record}
+		if err == nil {
+			e.Body, err = m.decoder.Body(record.Kind, record.Body)
+		}
+		if m.trouble = err; err != nil {
+			return
+		}
+		if len(said) > 0 && said[0].at == m.at+1 {
+			e.Lines, said = said[0].lines, said[1:]
+		}
+		m.followOne(&e)
+	}
 }
 
 // nearest is the last checkpoint that is not behind so many events.
@@ -61,9 +108,11 @@ type checkpoints struct {
 	list  []checkpoint
 }
 
-// A log of 100,000 records has a checkpoint every 2048, and every 32 from the one to where a screen went last.
+// A log of 100,000 records has a checkpoint every 4096, and every 256 from the one to where a screen went last. Each
+// takes about a megabyte.
 const (
-	mostCheckpoints  = 64
+	mostCheckpoints  = 32
+	nearCheckpoints  = 16 // between two of those over the whole run
 	firstCheckpoints = 64 // events between two, at first
 )
 
@@ -94,5 +143,5 @@ func (m *model) watchLine() string {
 	if !m.past {
 		return "watching, q leaves, Left goes back"
 	}
-	return fmt.Sprintf("event %d of %d, Left, Right, q leaves", m.at, len(m.kept))
+	return fmt.Sprintf("event %d of %d, Left, Right, q leaves", m.at, m.came)
 }

@@ -14,7 +14,7 @@ import (
 func TestAnyWayThroughTime(t *testing.T) {
 	events := walked(t)
 	events = append(events, events[:100]...)
-	straight := screenOf(t, events, 120, 40, Options{Watching: true})
+	straight := screenOf(t, events, 120, 40, Options{Watching: true, Again: again(events)})
 	straight.story = &Story{}
 	shown := make([]string, len(events)+1)
 	for i := range events {
@@ -25,26 +25,26 @@ func TestAnyWayThroughTime(t *testing.T) {
 		shown[i+1] = board(straight)
 	}
 	for _, every := range []int{1, 7, firstCheckpoints} {
-		m := screenOf(t, events[:1], 120, 40, Options{Watching: true})
+		m := screenOf(t, events[:1], 120, 40, Options{Watching: true, Again: again(events)})
 		m.options.Now = straight.options.Now
 		m.story, m.far = &Story{}, checkpoints{every: every}
 		random := rand.New(rand.NewPCG(1, uint64(every)))
 		for turn := range 200 {
 			switch random.IntN(4) {
 			case 0:
-				m.standAt(1 + random.IntN(max(len(m.kept), 1)))
+				m.standAt(1 + random.IntN(max(m.came, 1)))
 			case 1:
 				m.scrub(-1)
 			case 2:
 				m.scrub(+1)
 			default:
-				for _, e := range events[len(m.kept):min(len(m.kept)+30, len(events))] {
+				for _, e := range events[m.came:min(m.came+30, len(events))] {
 					m.queue.put(&e, "")
 				}
 				m.take()
 			}
-			if !m.past && m.at != len(m.kept) {
-				t.Fatalf("turn %d: %d of %d events, and the screen takes this for now", turn, m.at, len(m.kept))
+			if !m.past && m.at != m.came {
+				t.Fatalf("turn %d: %d of %d events, and the screen takes this for now", turn, m.at, m.came)
 			}
 			if m.at == 0 {
 				continue
@@ -72,7 +72,7 @@ func TestCheckpointsAreBounded(t *testing.T) {
 	for at := 1; at <= 100_000; at++ {
 		c.pass(at, story)
 	}
-	if c.every != 2048 || len(c.list) != 100_000/2048 || c.before(50_000).at != 50_000/2048*2048 {
+	if c.every != 4096 || len(c.list) != 100_000/4096 || c.before(50_000).at != 50_000/4096*4096 {
 		t.Errorf("%d checkpoints, one every %d, the last before the middle at %d", len(c.list), c.every, c.before(50_000).at)
 	}
 }

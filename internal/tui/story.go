@@ -154,6 +154,6 @@ func (s *Story) measured(b *steps.Observed) {
 			p = &past{}
 			s.pasts[a.Ask] = p
 		}
-		p.add(point{at: a.At, low: a.Min.Value, high: a.Max.Value})
+		p.add(point{at: a.At.UnixNano(), low: a.Min.Value, high: a.Max.Value})
 	}
 }
