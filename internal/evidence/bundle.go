@@ -101,13 +101,15 @@ func (list files) seal(m Manifest, signer note.Signer) error {
 
 // files gives everything in the bundle of one run but its manifest and the signature of that.
 func (m Material) files() (files, *Figures, error) {
+	list := files{}
+	m.Segments = slices.Clone(m.Segments)
+	for i, segment := range m.Segments {
+		m.Segments[i] = summedOnce(segment)
+		list[segmentName(i+1)] = m.Segments[i]
+	}
 	figures, err := FiguresOf(m.Segments)
 	if err != nil {
 		return nil, nil, err
-	}
-	list := files{}
-	for i, segment := range m.Segments {
-		list[segmentName(i+1)] = segment
 	}
 	for name, text := range m.Captures {
 		list[capturesDir+"/"+name] = held(text)
@@ -214,7 +216,7 @@ func unpack(bundle io.ReaderAt, size int64) (files, error) {
 			return nil, fmt.Errorf("the bundle holds more than %d bytes", mostBytes)
 		}
 		room -= entry.UncompressedSize64
-		list[entry.Name] = &packed{File: entry}
+		list[entry.Name] = &summed{Source: packed{entry}}
 	}
 	return list, nil
 }

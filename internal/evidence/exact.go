@@ -16,7 +16,7 @@ func exact(bundle io.ReaderAt, size int64, list files) (bool, error) {
 	rest := &following{from: bundle}
 	w := zip.NewWriter(rest)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if err := repack(w, rest, list[name].(*packed)); err != nil {
+		if err := repack(w, rest, list[name].(*summed)); err != nil {
 			return false, unlessDiffers(err)
 		}
 	}
@@ -35,8 +35,9 @@ func unlessDiffers(err error) error {
 
 // repack compares one file with what pack writes for it. What was read to its end, and so has the checksum that the
 // zip says, is not read again: where it lies tells.
-func repack(w *zip.Writer, rest *following, file *packed) error {
-	if !file.whole.Load() || file.UncompressedSize64 >= math.MaxUint32 {
+func repack(w *zip.Writer, rest *following, content *summed) error {
+	file := content.Source.(packed)
+	if content.found.Load() == nil || file.UncompressedSize64 >= math.MaxUint32 {
 		to, err := w.CreateHeader(headerOf(file.Name))
 		if err == nil {
 			_, err = pour(to, file)
@@ -61,7 +62,7 @@ func repack(w *zip.Writer, rest *following, file *packed) error {
 }
 
 // repacked is the header that pack writes for a file, its size and its checksum behind it.
-func (p *packed) repacked() (*zip.FileHeader, error) {
+func (p packed) repacked() (*zip.FileHeader, error) {
 	header := headerOf(p.Name)
 	if _, err := zip.NewWriter(io.Discard).CreateHeader(header); err != nil { // it completes the header
 		return nil, err

@@ -129,12 +129,14 @@ func takenOut(bundle *os.File) error {
 		if err != nil {
 			return err
 		}
-		for _, content := range list {
-			if err := hashLines(content); err != nil {
+		bare := files{}
+		for name, content := range list {
+			bare[name] = content.(*summed).Source
+			if err := hashLines(bare[name]); err != nil {
 				return err
 			}
 		}
-		return hashed(list)
+		return hashed(bare)
 	})
 }
 

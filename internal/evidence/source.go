@@ -3,13 +3,10 @@ package evidence
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 )
 
 // Source is the content of a file. It can be read more than once and does not change meanwhile, so that a log of
@@ -54,35 +51,31 @@ func (s stored) Open() (io.ReadCloser, error) {
 func (s stored) Size() int64 { return s.size }
 
 // packed is a file in a zip. What is longer than the zip says is refused.
-type packed struct {
-	*zip.File
-	whole atomic.Bool // it was read to its end
-}
+type packed struct{ *zip.File }
 
-func (p *packed) Open() (io.ReadCloser, error) {
+func (p packed) Open() (io.ReadCloser, error) {
 	from, err := p.File.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &unpacked{ReadCloser: from, of: p, left: p.Size()}, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{&upTo{from, p.Size()}, from}, nil
 }
 
-func (p *packed) Size() int64 { return int64(p.UncompressedSize64) }
+func (p packed) Size() int64 { return int64(p.UncompressedSize64) }
 
-// unpacked is the content of a file in a zip. At its end its length and its checksum were found to be what the zip says.
-type unpacked struct {
-	io.ReadCloser
-	of   *packed
+// upTo fails behind so many bytes.
+type upTo struct {
+	from io.Reader
 	left int64
 }
 
-func (u *unpacked) Read(b []byte) (int, error) {
-	n, err := u.ReadCloser.Read(b)
+func (u *upTo) Read(b []byte) (int, error) {
+	n, err := u.from.Read(b)
 	if u.left -= int64(n); u.left < 0 {
 		return 0, errors.New("it is longer than the zip says")
-	}
-	if err == io.EOF {
-		u.of.whole.Store(true)
 	}
 	return n, err
 }
@@ -114,13 +107,6 @@ func pour(to io.Writer, s Source) (int64, error) {
 	}
 	defer from.Close()
 	return io.Copy(to, from)
-}
-
-// sumOf gives the size and the SHA-256 of a source.
-func sumOf(s Source) (size int64, sum string, err error) {
-	hash := sha256.New()
-	size, err = pour(hash, s)
-	return size, hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // equal reports whether a source has exactly this content.
