@@ -50,6 +50,11 @@ func (n *next) first() Move {
 // questionOf is what a person may be asked now.
 func questionOf(s *State, now time.Time) Question {
 	n, waits := lookAt(s, now)
+	return n.asks(waits)
+}
+
+// asks is what a person may be asked, nothing while something else is to be done first.
+func (n *next) asks(waits bool) Question {
 	if !waits {
 		return Question{}
 	}
@@ -74,10 +79,7 @@ func (s *State) Standing(now time.Time) Standing {
 	if s.Ending != "" {
 		return Standing{Waits: waits}
 	}
-	standing := Standing{Waits: waits, Blocking: n.blocking}
-	if waits {
-		standing.Question = n.question
-	}
+	standing := Standing{Question: n.asks(waits), Waits: waits, Blocking: n.blocking}
 	if blocker := n.blocker(); blocker != "" && (len(s.holds) > 0 || n.blocking == "") {
 		standing.Blocking = blocker
 	}

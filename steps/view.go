@@ -50,8 +50,8 @@ func (s *State) exitView(w Watch) GateView {
 // Question is what the walk waits for a person to say at a time. Waits is false while it has
 // something else to do first: then what was asked before may still be asked.
 func (s *State) Question(now time.Time) (q Question, waits bool) {
-	standing := s.Standing(now)
-	return standing.Question, standing.Waits
+	n, waits := lookAt(s, now)
+	return n.asks(waits), waits
 }
 
 // Live gives the value of a control as last seen; false when it is not known or not readable.
