@@ -50,6 +50,7 @@ export; when they are gone, the evidence says so.`,
 const mostExported = 99
 
 func (p *program) evidenceExport(ctx context.Context, names []string, out string) error {
+	defer evidence.MakeRoom()()
 	var folders []runFolder
 	for _, name := range names {
 		folder, err := p.exportable(ctx, name)
@@ -231,6 +232,7 @@ stands for, or nothing at all.`,
 }
 
 func (p *program) evidenceVerify(file, head string, keys []string) error {
+	defer evidence.MakeRoom()()
 	bundle, size, err := openBundle(file)
 	if err != nil {
 		return err

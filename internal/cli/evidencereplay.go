@@ -38,6 +38,7 @@ The parameters are those of the run where the other runbook has them, and those 
 }
 
 func (p *program) evidenceReplay(name, book string) error {
+	defer evidence.MakeRoom()()
 	if book == "" {
 		return usage(errors.New("no runbook was given to judge by"), "write: rewarm evidence replay "+name+" --runbook OTHER")
 	}

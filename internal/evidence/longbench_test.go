@@ -5,12 +5,14 @@ package evidence
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -21,8 +23,8 @@ const manyPolls = 100_000
 
 // BenchmarkLongRun holds the export and the check of a run of 100,000 records, and both together, against what no way
 // around them saves: hashing the log and storing it in a zip; reading it out of the zip, hashing it, and hashing each
-// of its lines. Both sides are processor time and, in x-real-time, the clock's; x-deflated is both together over
-// the same with the log deflated, as most programs would.
+// of its lines. Both sides are processor time and, in x-real-time, the clock's, by which the work of rewarm has every
+// core and the other one; x-deflated is both together over the same with the log deflated, as most programs would.
 func BenchmarkLongRun(b *testing.B) {
 	m := longRun(b, manyPolls, 4)
 	bundle, err := os.Create(filepath.Join(b.TempDir(), "bundle.zip"))
@@ -38,10 +40,11 @@ func BenchmarkLongRun(b *testing.B) {
 		})
 	}
 	log := files{segmentName(1): m.Segments[0]}
-	stored := spentOn(b, anew(bundle, func() error { return errors.Join(hashed(log), pack(bundle, log)) }))
-	unstored := spentOn(b, func() error { return takenOut(bundle) })
 	deflated := spentOn(b, anew(bundle, func() error { return errors.Join(hashed(log), deflate(bundle, log)) })).
 		and(spentOn(b, func() error { return takenOut(bundle) }))
+	stored := leastOn(b, anew(bundle, func() error { return errors.Join(hashed(log), pack(bundle, log)) }))
+	unstored := leastOn(b, func() error { return takenOut(bundle) })
+	defer MakeRoom()()
 	var both spent
 	for _, c := range []struct {
 		name string
@@ -86,6 +89,13 @@ func spentOn(b *testing.B, work func() error) spent {
 		b.Fatal(err)
 	}
 	return spent{processorTime(b) - processor, time.Since(begun)}
+}
+
+// leastOn is the least of three times: the first makes room on the disk and in the caches.
+func leastOn(b *testing.B, work func() error) spent {
+	b.Helper()
+	times := []spent{spentOn(b, work), spentOn(b, work), spentOn(b, work)}
+	return slices.MinFunc(times, func(x, y spent) int { return cmp.Compare(x.processor, y.processor) })
 }
 
 // processorTime is what this process has taken of the processors.
