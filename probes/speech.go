@@ -183,6 +183,9 @@ func quantityText(v float64, unit string) string { return exactText(rounded(v), 
 // exactText is a value with its unit to the last digit. Parts of a second are
 // written in milliseconds.
 func exactText(v float64, unit string) string {
+	if v == runbook.Unlimited {
+		return runbook.FormatQuantity(v, unit)
+	}
 	if plain := formatSample(v); strings.Contains(plain, "e") || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strings.TrimSpace(plain + " " + unit)
 	}
@@ -205,7 +208,7 @@ func thousandfold(v float64) float64 {
 func numberText(v float64) string { return formatSample(rounded(v)) }
 
 func rounded(v float64) float64 {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+	if v == math.Trunc(v) && (math.Abs(v) < 1e15 || v == runbook.Unlimited) {
 		return v
 	}
 	six, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // takeOut says what else has to go when a name was taken out on purpose.
@@ -14,8 +15,11 @@ var takeOut = map[string]string{
 
 // undeclared reports the use of a name that is declared nowhere.
 func (d *decoder) undeclared(n *node, what, name string, known []string) {
-	hint := suggest(name, known, "declare it under "+what+"s"+takeOut[what])
-	d.fail(n.pos, hint, "%s %s is not declared", what, printable(name))
+	hint := "declare it under " + what + "s" + takeOut[what]
+	if what == "control" && d.book != "" {
+		hint = d.book + " declares " + strings.Join(known, ", ")
+	}
+	d.fail(n.pos, suggest(name, known, hint), "%s %s is not declared", what, printable(name))
 }
 
 func keysOf[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

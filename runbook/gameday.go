@@ -369,6 +369,7 @@ func (r *dayReader) settings(n *node) map[string]string {
 // terms takes the names of the runbook, and adds the day's own.
 func (r *dayReader) terms(f fields) {
 	book := r.day.Book
+	r.book = book.File
 	for i := range book.Figures {
 		r.figures[book.Figures[i].Name] = &book.Figures[i]
 	}

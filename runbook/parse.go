@@ -24,6 +24,7 @@ type decoder struct {
 	parameters map[string]*Parameter
 	controls   map[string]*Control
 	probes     map[string]*Probe
+	book       string // the file that declares the controls, "" for this one
 }
 
 // Parse reads a runbook. The file's name is only used in messages; set gives

@@ -66,12 +66,17 @@ type quantity struct {
 	unit   string
 }
 
+// Unlimited stands for a control that is unlimited where a number is compared: it is above every other.
+const Unlimited = math.MaxFloat64
+
 // FormatQuantity writes a number with its unit as people read it everywhere:
 // "3200 attempts/s", "10%", "60s", "800ms" for 0.8 in s. A ratio, like a number
 // without a unit, stands alone.
 func FormatQuantity(number float64, unit string) string {
 	family := scales[unit].family
 	switch {
+	case number == Unlimited:
+		return "unlimited"
 	case unit == "" || unit == "ratio":
 		return decimal(number)
 	case unit == "percent":

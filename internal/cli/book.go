@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/templates"
 )
@@ -101,6 +102,15 @@ func (p *program) parseBook(file string, source []byte) (*runbook.Document, erro
 
 // rehearsable refuses what nobody could walk on the lab of this process.
 func rehearsable(doc *runbook.Document) error {
+	if doc.Service != lab.Service {
+		return usage(fmt.Errorf("%s is for the service %s, and the lab's is %s", doc.File, doc.Service, lab.Service),
+			"rehearse it on its own metrics, with a game day that has a past or a target: docs/gamedays.md")
+	}
+	return walkedAlone(doc)
+}
+
+// walkedAlone refuses what a person cannot walk without a second one, whom the lab of this process does not reach.
+func walkedAlone(doc *runbook.Document) error {
 	if problems := runbook.Problems(doc.TwoPersons()); len(problems) > 0 {
 		return problems
 	}

@@ -67,7 +67,13 @@ func (p *program) parseDay(file string, source []byte, book string) (*gameday.Da
 	if err != nil {
 		return nil, err
 	}
-	return parseDayWith(file, source, dayLibrary{set: set, book: book})
+	day, err := parseDayWith(file, source, dayLibrary{set: set, book: book})
+	if err == nil {
+		for _, sentence := range day.Unseen() {
+			sayWarning(p.err, sentence)
+		}
+	}
+	return day, err
 }
 
 func parseDayWith(file string, source []byte, library dayLibrary) (*gameday.Day, error) {
@@ -77,7 +83,10 @@ func parseDayWith(file string, source []byte, library dayLibrary) (*gameday.Day,
 		return nil, err
 	}
 	day.GameDay.Runbook = cmp.Or(library.book, day.GameDay.Runbook)
-	return day, rehearsable(day.Book)
+	if day.Target != "" {
+		return day, nil
+	}
+	return day, walkedAlone(day.Book)
 }
 
 // dayLibrary finds the scenarios and runbooks that game days name.

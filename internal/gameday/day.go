@@ -2,6 +2,7 @@ package gameday
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -27,16 +28,24 @@ type Day struct {
 // Parse reads a game day. The error is runbook.Problems.
 func Parse(file string, source []byte, library Library) (*Day, error) {
 	day := &Day{Story: quiet()}
+	onLab := false
 	script, problems := runbook.ParseGameDay(file, source, runbook.GameDayNames{
 		Scenario: func(name string) (string, []runbook.Mode, error) {
 			story, err := library.Scenario(name)
 			if err != nil {
 				return "", nil, err
 			}
-			day.Story = story
+			day.Story, onLab = story, true
 			return story.Runbook, modesOf(story), nil
 		},
-		Runbook: library.Runbook,
+		Runbook: func(name string, set map[string]string) (*runbook.Document, error) {
+			doc, err := library.Runbook(name, set)
+			if err == nil && onLab && doc.Service != lab.Service {
+				err = fmt.Errorf("%s is for the service %s, and the lab's is %s: give the day a past or a target in the place of its scenario",
+					name, doc.Service, lab.Service)
+			}
+			return doc, err
+		},
 		Fault: func(h *runbook.Happening) []runbook.Problem {
 			_, err := faultOf(file, h)
 			return problemsOf(err)

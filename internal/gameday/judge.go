@@ -2,7 +2,6 @@ package gameday
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -160,6 +159,9 @@ func (j *judge) answer(ask probes.Ask, seen *probes.Observation) *probes.Answer 
 	v, known := j.take(m)
 	if !known {
 		a.Reason, a.Detail = probes.NoData, "it has not come"
+		if ofService(m.Score) && !j.w.score.modelled {
+			a.Detail = "only the lab's own service has it"
+		}
 		return a
 	}
 	a.SetReadings([]probes.Reading{probes.NewReading("{}", v)})
@@ -172,7 +174,7 @@ func (j *judge) take(m *runbook.Measure) (float64, bool) {
 	case m.Control != nil:
 		v, ok := j.w.ground.value(m.Control)
 		if v.Unlimited {
-			return math.MaxFloat64, ok
+			return runbook.Unlimited, ok
 		}
 		return m.Control.Place(v), ok
 	case m.Records != nil:

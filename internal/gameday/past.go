@@ -1,6 +1,7 @@
 package gameday
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,14 +27,28 @@ func readPast(file string, p *runbook.Past, library Library) (*lab.Past, []runbo
 	for _, s := range p.Input {
 		fail(s.Pos, past.AddSeries(s.Series, s.Values), "series are written as in promtool's tests: 1 2 3, 0+10x60, _ for none")
 	}
-	var answers [][]byte
+	var exports []lab.Export
 	for _, e := range p.Export {
 		text, err := library.File(e.Value)
 		fail(e.Pos, err, "")
-		answers = append(answers, text)
+		exports = append(exports, lab.Export{File: e.Value, Text: text})
 	}
 	if len(p.Export) > 0 && len(problems) == 0 {
-		fail(p.Export[0].Pos, past.AddExport(answers...), "save what curl 'PROMETHEUS/api/v1/query_range?query=SELECTOR&…' answers")
+		fail(p.Export[0].Pos, past.AddExport(exports...), "save what curl 'PROMETHEUS/api/v1/query_range?query=SELECTOR&…' answers")
 	}
 	return past, problems
+}
+
+// Unseen says which selectors of the day's and its runbook's probes no series of its past fits: those probes stay
+// unknown. It gives a sentence each.
+func (d *Day) Unseen() []string {
+	var list []string
+	for i := range d.Terms.Probes {
+		if p := &d.Terms.Probes[i]; d.past != nil && p.Query != "" {
+			for _, selector := range d.past.Missing(p.Query) {
+				list = append(list, fmt.Sprintf("the past has no series %s, so the probe %s stays unknown", selector, p.Name))
+			}
+		}
+	}
+	return list
 }

@@ -132,7 +132,7 @@ func TestWrongPasts(t *testing.T) {
 		"  input: [{series: up, values: '1x3'}, {series: up, values: '1'}]": "is there twice",
 		"  input: [{series: up, values: '1x200000'}]":                       "lengthen the interval",
 		"  input: [{series: up}]":                                           "day.yaml:8:11: the series has no values",
-		"  export: [no.json]":                                               "day.yaml:8:12: it is no answer of /api/v1/query_range",
+		"  export: [no.json]":                                               "day.yaml:8:12: no.json is no answer of /api/v1/query_range",
 		"  export: [missing.json]":                                          "missing.json",
 		"  input: [{series: up, values: '1'}]\nscenario: cell-loss":         "the game day has a scenario and a past",
 		"  input: [{series: up, values: '1'}]\nmistakes: {a: {about: b, timeline: [{at: 3s, event: lose-cell}]}}": "needs a scenario",

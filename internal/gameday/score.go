@@ -1,6 +1,7 @@
 package gameday
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
@@ -145,8 +146,11 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 	case "closed":
 		return moment(s.closed)
 	}
-	if !s.modelled {
+	if !ofService(name) {
 		return s.ofRun(name)
+	}
+	if !s.modelled {
+		return 0, false
 	}
 	switch name {
 	case "worst-demand":
@@ -160,7 +164,12 @@ func (s *scoreboard) figure(name string) (float64, bool) {
 	case "lost-reads":
 		return float64(s.latest.Rejected + s.latest.Errors - s.first.Rejected - s.first.Errors), true
 	}
-	return s.ofRun(name)
+	return 0, false
+}
+
+// ofService reports whether a figure is of the lab's service, and not of the walk.
+func ofService(score string) bool {
+	return slices.Contains([]string{"worst-demand", "worst-queue", "waited", "stale-reads", "lost-reads"}, score)
 }
 
 // ofRun gives a figure that follows from the walk alone.

@@ -38,7 +38,7 @@ func (l *Lab) Edit(service, name string, raw *string) {
 	l.touched.Store(true)
 }
 
-const controlsKey = "rewarm:{" + service + "}:controls"
+const controlsKey = "rewarm:{" + Service + "}:controls"
 
 // controlsOf is the hash of the controls of any service.
 func controlsOf(service string) string { return "rewarm:{" + service + "}:controls" }

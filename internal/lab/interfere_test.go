@@ -8,19 +8,19 @@ import (
 func TestReplicaLosesWhatCameLater(t *testing.T) {
 	b := newBench(t, Options{Seed: 1})
 	value := func(v string) *string { return &v }
-	b.Edit(service, "origin.admission", value("3200"))
+	b.Edit(Service, "origin.admission", value("3200"))
 	failOver := b.Replica()
-	b.Edit(service, "origin.admission", value("4000"))
-	b.Edit(service, "origin.bypass", value("off"))
+	b.Edit(Service, "origin.admission", value("4000"))
+	b.Edit(Service, "origin.bypass", value("off"))
 	failOver()
-	if raw, _ := b.Control(service, "origin.admission"); raw != "3200" {
+	if raw, _ := b.Control(Service, "origin.admission"); raw != "3200" {
 		t.Errorf("admission is %q", raw)
 	}
-	if raw, set := b.Control(service, "origin.bypass"); set {
+	if raw, set := b.Control(Service, "origin.bypass"); set {
 		t.Errorf("bypass is %q", raw)
 	}
-	b.Edit(service, "origin.admission", nil)
-	if raw, set := b.Control(service, "origin.admission"); set {
+	b.Edit(Service, "origin.admission", nil)
+	if raw, set := b.Control(Service, "origin.admission"); set {
 		t.Errorf("admission is %q", raw)
 	}
 }

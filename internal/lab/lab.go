@@ -31,7 +31,7 @@ type Options struct {
 	ScrapeEvery time.Duration
 	// Scenario is what happens; nil for the case study.
 	Scenario *Scenario
-	// Variation changes the service, to see what depends on what.
+	// Variation changes the Service, to see what depends on what.
 	Variation Variation
 
 	begin time.Duration // of the model; zero for before the case
@@ -67,7 +67,7 @@ func New(o Options) (*Lab, error) {
 	l.redis.ClockTTL(true)
 	l.clock = &Clock{lab: l, now: o.Start}
 	l.reader, err = controls.NewReader(controls.ReaderOptions{
-		Service: service, URL: "redis://lab", Dial: l.dialOwn,
+		Service: Service, URL: "redis://lab", Dial: l.dialOwn,
 		Fallback: protecting(w.model.p), Absent: absent(w.model.p), DeadMan: deadMan(), Now: l.clock.Now,
 	})
 	if err == nil {

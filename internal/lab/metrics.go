@@ -335,7 +335,7 @@ func (p *page) fleet(m *model) {
 		for i := len(up.series); i < len(m.fleet.delays); i++ {
 			name := fmt.Sprintf("catalog-%03d", i+1)
 			s := up.addSeries("", name, func() float64 { return 1 })
-			v := version.addSeries("", name, func() float64 { return float64(m.fleet.version(i)) }, "service", service)
+			v := version.addSeries("", name, func() float64 { return float64(m.fleet.version(i)) }, "service", Service)
 			if p.added != nil {
 				p.added(up, s)
 				p.added(version, v)

@@ -9,8 +9,8 @@ import (
 	"github.com/rewarm/rewarm/actions/controls"
 )
 
-// service is the name under which the catalog's controls stand in Redis.
-const service = "catalog"
+// Service is the name under which the catalog's controls stand in Redis.
+const Service = "catalog"
 
 // Depths of prewarming, in the order of the choices of prewarm.bucket.
 var depths = []string{"none", "top-1", "top-10", "top-100", "working-set"}

@@ -14,6 +14,7 @@ import (
 	prom "github.com/prometheus/common/model"
 	native "github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
@@ -42,6 +43,10 @@ func NewPast(interval time.Duration) *Past { return &Past{interval: interval} }
 // AddSeries takes a series in the notation of promtool's tests, as 'up{job="x"}' and '1x9 _ 0'.
 func (p *Past) AddSeries(series, values string) error {
 	name, sequence, err := newQueryParser().ParseSeriesDesc(series + " " + values)
+	var wrong parser.ParseErrors
+	if errors.As(err, &wrong) && len(wrong) > 0 {
+		return wrong[0].Err // its position is in no file
+	}
 	if err != nil {
 		return err
 	}
@@ -79,15 +84,43 @@ type rangeAnswer struct {
 	} `json:"data"`
 }
 
-// AddExport takes the series of answers of /api/v1/query_range to selectors, as they were
-// saved. Their first sample of all is of the start.
-func (p *Past) AddExport(answers ...[]byte) error {
+// Missing gives the selectors of a query that no series of the past fits. What cannot be read has none.
+func (p *Past) Missing(query string) []string {
+	expr, err := newQueryParser().ParseExpr(query)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		selector, is := node.(*parser.VectorSelector)
+		if is && !slices.ContainsFunc(p.series, func(s pastSeries) bool { return fits(s.labels, selector.LabelMatchers) }) {
+			bare := *selector
+			bare.Offset, bare.OriginalOffset = 0, 0
+			list = append(list, bare.String())
+		}
+		return nil
+	})
+	return list
+}
+
+func fits(series labels.Labels, matchers []*labels.Matcher) bool {
+	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(series.Get(m.Name)) })
+}
+
+// Export is a saved answer of /api/v1/query_range, with its file.
+type Export struct {
+	File string
+	Text []byte
+}
+
+// AddExport takes the series of answers to selectors. Their first sample of all is of the start.
+func (p *Past) AddExport(exports ...Export) error {
 	var all []rangeAnswer
 	first := math.Inf(1)
-	for _, text := range answers {
+	for _, e := range exports {
 		var a rangeAnswer
-		if err := json.Unmarshal(text, &a); err != nil || a.Status != "success" || a.Data.ResultType != "matrix" {
-			return errors.New("it is no answer of /api/v1/query_range")
+		if err := json.Unmarshal(e.Text, &a); err != nil || a.Status != "success" || a.Data.ResultType != "matrix" {
+			return fmt.Errorf("%s is no answer of /api/v1/query_range", e.File)
 		}
 		for _, r := range a.Data.Result {
 			for _, v := range r.Values {
@@ -162,7 +195,7 @@ func (p pastStore) Querier(int64, int64) (storage.Querier, error) { return p, ni
 func (p pastStore) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
 	set := &pastSet{at: -1}
 	for _, s := range p {
-		if !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(s.Labels().Get(m.Name)) }) {
+		if fits(s.Labels(), matchers) {
 			set.found = append(set.found, s)
 		}
 	}

@@ -39,7 +39,7 @@ func (p *page) reader(m *model, report func() readerReport) {
 	names := slices.Sorted(maps.Keys(absent(m.p)))
 	f := p.gauge("rewarm_control_override_seconds", "How long a control has not been at its steady value; 0 when it is.")
 	for _, control := range names {
-		f.add(func() float64 { return away[control].For.Seconds() }, "service", service, "control", control)
+		f.add(func() float64 { return away[control].For.Seconds() }, "service", Service, "control", control)
 	}
 	f = p.gauge("rewarm_control_review_overdue_seconds", "How long the review of a control that is not at its steady value is past.")
 	for _, control := range names {
@@ -48,7 +48,7 @@ func (p *page) reader(m *model, report func() readerReport) {
 				return o.Overdue.Seconds()
 			}
 			return gone
-		}, "service", service, "control", control)
+		}, "service", Service, "control", control)
 	}
 	p.lease(&now)
 }
@@ -68,7 +68,7 @@ func (p *page) lease(now *readerReport) {
 				return now.lease.Seconds()
 			}
 			return gone
-		}, "service", service, "run", run)
+		}, "service", Service, "run", run)
 		if p.added != nil {
 			p.added(f, s)
 		}

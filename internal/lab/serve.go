@@ -119,7 +119,7 @@ func (s *Server) open(ctx context.Context, o ServeOptions) (err error) {
 
 func (s *Server) openReader(ctx context.Context, address string) (err error) {
 	s.reader, err = controls.NewReader(controls.ReaderOptions{
-		Service: service, URL: address,
+		Service: Service, URL: address,
 		Fallback: protecting(&catalog), Absent: absent(&catalog), DeadMan: deadMan(), Now: s.clock.Now,
 	})
 	if err != nil {
