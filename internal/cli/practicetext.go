@@ -22,7 +22,8 @@ func (p *program) showPractice(c comparedPlay, w *walk) error {
 	if p.settings.json() {
 		return p.encode(c)
 	}
-	_, err := fmt.Fprint(p.out, "\n"+practiceText(c, columnsOf(p.out))+w.traces())
+	_, err := fmt.Fprintf(p.out, "\n%slog: %s\nnext: %s\n",
+		practiceText(c, columnsOf(p.out)), oneLine(w.log.Path()), p.command("audit show", c.Run))
 	return err
 }
 
@@ -72,7 +73,7 @@ func besideRows(c *gameday.Comparison) []string {
 	if len(c.Wrong) > 0 {
 		wrong = fmt.Sprintf("%d, the first after %s", len(c.Wrong), moment(c.Wrong[0].Seconds))
 	}
-	return append(rows, beside("wrong moves", wrong, "none"), beside("run", endedAfter(c.Person), endedAfter(c.Script)))
+	return append(rows, beside("wrong moves", wrong, "none"), beside("run", endOf(c.Person), endOf(c.Script)))
 }
 
 // modesBeside names what was declared, and whether that was right.
@@ -112,7 +113,13 @@ func answeredIn(r *gameday.Result) string {
 	return never
 }
 
-func endedAfter(r *gameday.Result) string { return r.Ending + " after " + moment(r.Lasted) }
+// endOf is how the run stands. Where it has not ended the day has gone no further.
+func endOf(r *gameday.Result) string {
+	if r.Ending == "open" {
+		return "open after " + moment(r.Lasted)
+	}
+	return r.Ending
+}
 
 // wrongRows tell each wrong move with what the runbook and the day say of it.
 func wrongRows(moves []gameday.WrongMove) []string {
@@ -126,15 +133,23 @@ func wrongRows(moves []gameday.WrongMove) []string {
 	return rows
 }
 
-// practiceVerdicts are the expectations of the day, and which of those that a person broke the script holds.
+// practiceVerdicts are the expectations of the day: those that a person broke, with whether the script holds them, and the
+// names of the others.
 func practiceVerdicts(c comparedPlay) []string {
-	var rows []string
+	var rows, held []string
 	for i, v := range c.Person.Verdicts {
+		if v.Held {
+			held = append(held, v.Name)
+			continue
+		}
 		row := verdictRows(c.File, v)
-		if !v.Held && c.Script.Verdicts[i].Held {
+		if c.Script.Verdicts[i].Held {
 			row[0] += "; the script held it"
 		}
 		rows = append(rows, row...)
+	}
+	if len(held) > 0 {
+		rows = append(rows, "  held    "+strings.Join(held, "; "))
 	}
 	return rows
 }

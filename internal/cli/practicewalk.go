@@ -55,6 +55,7 @@ func (s *practice) greet(w *walk) {
 	if out == nil {
 		out = s.p.err
 	}
+	say(out, "", "no other terminal reaches this lab; type help for what you can say here")
 	say(out, "", fmt.Sprintf("you were called %s ago: something is wrong with %s; the end tells what",
 		s.playing.Elapsed(), s.doc.Service))
 }

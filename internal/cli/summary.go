@@ -21,21 +21,8 @@ func (w *walk) summary() {
 		b.WriteString(" (every figure is a model's)")
 	}
 	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now()}.flipped(), columnsOf(w.p.out)))
-	b.WriteString(w.traces())
-	switch {
-	case w.on.lab && s.Ending == "":
-		b.WriteString("this walk cannot be resumed: the lab ended with it; start again with " + w.on.again + "\n")
-	case s.Ending == "" && w.p.settings.secretsGiven():
-		b.WriteString("the passwords of the URLs are left out: give them again\n")
-	}
-	fmt.Fprint(w.p.out, b.String())
-}
-
-// traces say where the log lies, its head, and what a person would run now.
-func (w *walk) traces() string {
-	var b strings.Builder
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
-	if w.machine.State().Broken {
+	if s.Broken {
 		b.WriteString(brokenLogText(w.p.settings.emergencyLog))
 	}
 	if head, ok := w.log.Head(); ok {
@@ -44,7 +31,13 @@ func (w *walk) traces() string {
 	for _, command := range w.nextCommands() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
-	return b.String()
+	switch {
+	case w.on.lab && s.Ending == "":
+		b.WriteString("this walk cannot be resumed: the lab ended with it; start again with " + w.on.again + "\n")
+	case s.Ending == "" && w.p.settings.secretsGiven():
+		b.WriteString("the passwords of the URLs are left out: give them again\n")
+	}
+	fmt.Fprint(w.p.out, b.String())
 }
 
 // brokenLogText says where the records are that the log's disk did not take.
