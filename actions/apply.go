@@ -13,6 +13,7 @@ import (
 type Stamp struct {
 	Actor    string
 	Steady   *string // raw value to come back to; nil when it has none in Redis
+	Absent   string  // what readers do without the field: EncodeAbsent; "" when that is not known
 	Protects string
 	Owner    string
 	ReviewAt time.Time // zero without a review
@@ -56,7 +57,7 @@ func applyArgs(l Lease, p Plan, st Stamp) []any {
 	_, steady := flag(st.Steady)
 	return []any{
 		p.Control, p.Run, l.Fence, p.Digest(), p.Step, st.Actor,
-		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version, st.Reason, l.Process,
+		hasBefore, before, hasAfter, after, steady, lives, metaTail(l, p, st), l.Version, st.Reason, l.Process, st.Absent,
 	}
 }
 
@@ -79,12 +80,13 @@ func metaTail(l Lease, p Plan, st Stamp) string {
 		Before       *string `json:"before"`
 		After        *string `json:"after"`
 		Steady       *string `json:"steady"`
+		Absent       string  `json:"absent,omitempty"`
 		Protects     string  `json:"protects"`
 		ReviewAt     int64   `json:"review_at,omitempty"`
 		Owner        string  `json:"owner"`
 		Reason       string  `json:"reason,omitempty"`
 		BeforeBase64 []byte  `json:"before_base64,omitempty"`
-	}{p.Digest(), p.Run, l.Fence, p.Step, st.Actor, p.Before, p.After, st.Steady, st.Protects, 0, st.Owner, st.Reason, nil}
+	}{p.Digest(), p.Run, l.Fence, p.Step, st.Actor, p.Before, p.After, st.Steady, st.Absent, st.Protects, 0, st.Owner, st.Reason, nil}
 	if !st.ReviewAt.IsZero() {
 		tail.ReviewAt = st.ReviewAt.UnixMilli()
 	}

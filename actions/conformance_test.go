@@ -78,7 +78,7 @@ func plan(t testing.TB, s *Store, c *runbook.Control, to *runbook.Value) Plan {
 	return NewPlan(runA, "a-step", c, read(t, s, c), to)
 }
 
-var stamp = Stamp{Actor: "ana", Steady: ptr("3200"), Protects: "lower", Owner: "ops-1:123"}
+var stamp = Stamp{Actor: "ana", Steady: ptr("3200"), Absent: controls.Unlimited, Protects: "lower", Owner: "ops-1:123"}
 
 func wantOutcome(t testing.TB, o Outcome, r Result, c Cause) Outcome {
 	t.Helper()
@@ -532,6 +532,20 @@ func testSince(t *testing.T, srv testServer) {
 	}
 	if steady := flip(3200); steady.Since != 0 {
 		t.Errorf("meta %+v", steady)
+	}
+	remove := func(absent string) *controls.Meta {
+		t.Helper()
+		st := stamp
+		st.Absent = absent
+		wantOutcome(t, s.Apply(t.Context(), l, plan(t, s, admission, nil), st), Applied, "")
+		return read(t, s, admission).Meta
+	}
+	if unlimited := remove(controls.Unlimited); unlimited.Since != unlimited.At || !unlimited.Away(nil) {
+		t.Errorf("a removed field that leaves readers without a limit: meta %+v", unlimited)
+	}
+	flip(1600)
+	if same := remove("3200"); same.Since != 0 || same.Away(nil) {
+		t.Errorf("a removed field that leaves readers at the steady value: meta %+v", same)
 	}
 }
 

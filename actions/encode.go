@@ -20,6 +20,15 @@ func Encode(v runbook.Value) string {
 	return v.Text
 }
 
+// EncodeAbsent gives what readers do without the field of a control: a raw value, or
+// controls.Unlimited.
+func EncodeAbsent(c *runbook.Control) string {
+	if c.Absent.Unlimited {
+		return controls.Unlimited
+	}
+	return Encode(c.Absent)
+}
+
 // Decode reads a raw value of a control. It does not ask for the control's
 // bounds: a value beyond them is one that somebody has set by hand, and counts.
 func Decode(c *runbook.Control, raw string) (runbook.Value, error) {

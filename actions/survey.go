@@ -31,11 +31,8 @@ type Surveyed struct {
 // Edited reports whether the value is not what the last flip wrote: a hand changed it.
 func (s Surveyed) Edited() bool { return s.Meta == nil || !same(s.Raw, s.Meta.After) }
 
-// Away reports whether the value is known not to be the steady one. A flip that took the
-// field away left the service to itself, which is no override.
-func (s Surveyed) Away() bool {
-	return s.Meta != nil && s.Meta.Steady != nil && !same(s.Raw, s.Meta.Steady) && (s.Raw != nil || s.Meta.After != nil)
-}
+// Away reports whether readers are known to obey another value than the steady one.
+func (s Surveyed) Away() bool { return s.Meta != nil && s.Meta.Away(s.Raw) }
 
 // Since is when it left its steady value, by the server's clock; zero when it has not,
 // or when a hand took it there, which leaves no time.

@@ -167,7 +167,7 @@ func resultOf(o actions.Outcome) Result {
 func (m *Machine) stamp(p actions.Plan) actions.Stamp {
 	c := m.c.Doc.Control(p.Control)
 	steady := actions.Encode(c.Steady)
-	stamp := actions.Stamp{Actor: m.actor(), Steady: &steady, Protects: c.Protects, Owner: m.actor(), DeadMan: c.DeadMan != nil}
+	stamp := actions.Stamp{Actor: m.actor(), Steady: &steady, Absent: actions.EncodeAbsent(c), Protects: c.Protects, Owner: m.actor(), DeadMan: c.DeadMan != nil}
 	if review := m.state.review(c); review > 0 {
 		stamp.ReviewAt = m.c.Clock.Now().Add(review)
 	}

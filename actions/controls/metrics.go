@@ -23,11 +23,11 @@ func (r *Reader) Overrides() []Override {
 	defer r.mu.RUnlock()
 	var list []Override
 	for control, m := range r.seen.meta {
-		if m.Steady == nil {
-			continue
+		obeyed := &m.Absent
+		if raw, ok := r.get(control); ok {
+			obeyed = &raw
 		}
-		raw, ok := r.get(control)
-		if ok && raw == *m.Steady {
+		if !m.Away(obeyed) {
 			continue
 		}
 		since := m.Since

@@ -12,6 +12,7 @@
 --      13 the rest of the meta's JSON object, from its first key on
 --      14 the highest version that the run has seen
 --      15 why, "" when the step says it  16 the process that commands
+--      17 what readers do without the field, "" when unknown
 local control, run, fence, digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -52,7 +53,7 @@ end
 local after = ARGV[9] == '1' and ARGV[10]
 
 local meta = '{"version":' .. string.format('%d', version) .. ',"at":' .. string.format('%d', now)
-if after and after ~= ARGV[11] then
+if (after or ARGV[17]) ~= ARGV[11] then
   local since = tonumber(old.since) or now
   if since <= 0 then since = now end
   meta = meta .. ',"since":' .. string.format('%d', since)

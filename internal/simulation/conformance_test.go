@@ -114,7 +114,9 @@ func (w *twin) step(r *rand.Rand) {
 		if len(w.plans) > 0 {
 			p := pick(r, w.plans[max(0, len(w.plans)-4):])
 			lease = w.leaseOf(p.Run)
-			stamp := actions.Stamp{Actor: "ana", Protects: c.Protects, DeadMan: w.doc.Control(p.Control).DeadMan != nil}
+			flipped := w.doc.Control(p.Control)
+			steady := actions.Encode(flipped.Steady)
+			stamp := actions.Stamp{Actor: "ana", Steady: &steady, Absent: actions.EncodeAbsent(flipped), Protects: c.Protects, DeadMan: flipped.DeadMan != nil}
 			w.same("apply", seenOf(w.model.apply(lease, p, stamp, w.now)), seenOf(w.real.Apply(ctx, lease, p, stamp)))
 		}
 	case 8:

@@ -144,8 +144,8 @@ func (s *store) apply(l actions.Lease, p actions.Plan, st actions.Stamp, now tim
 	s.version = max(s.version+1, last.Version+1, l.Version+1)
 	s.set(p.Control, p.After)
 	m := controls.Meta{Version: s.version, Digest: p.Digest(), Run: p.Run, Fence: l.Fence, Step: p.Step, At: now.UnixMilli(),
-		Before: p.Before, After: p.After, Steady: st.Steady, Actor: st.Actor, Owner: st.Owner, Protects: st.Protects}
-	if p.After != nil && !sameRaw(p.After, st.Steady) {
+		Before: p.Before, After: p.After, Steady: st.Steady, Absent: st.Absent, Actor: st.Actor, Owner: st.Owner, Protects: st.Protects}
+	if m.Away(p.After) {
 		m.Since = now.UnixMilli()
 		if last.Since > 0 {
 			m.Since = last.Since

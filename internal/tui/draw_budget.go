@@ -21,6 +21,7 @@ const (
 // budget is what the origin is asked for against what it can do, in attempts a second.
 type budget struct {
 	live, prewarm, limit, knee float64
+	loose                      string // the control that is to hold the limit and does not now, "" when none is known
 	unit                       string
 }
 
@@ -31,13 +32,27 @@ func (d *drawing) budgetOf() (b budget, ok bool) {
 	if limit == nil || knee == nil || offered == nil || offered.Count == 0 || offered.Reason != "" {
 		return budget{}, false
 	}
-	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit}
+	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit, loose: d.looseLimit(limit)}
 	if c := d.s.Doc.Control(controlWarmer); c != nil {
 		if rate, known := d.s.Live(c); known && !rate.Unlimited {
 			b.prewarm = min(rate.Number, max(b.limit-b.live, 0))
 		}
 	}
 	return b, true
+}
+
+// looseLimit names the control whose steady value is the limit and that lets more through now.
+func (d *drawing) looseLimit(limit *runbook.Figure) string {
+	for i := range d.s.Doc.Controls {
+		c := &d.s.Doc.Controls[i]
+		if c.Kind != runbook.Rate || c.Unit != limit.Unit || c.DeadMan != nil || c.Steady.Number != limit.Value {
+			continue
+		}
+		if live, known := d.s.Live(c); known && c.Direction(live, c.Steady) == runbook.Protecting {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // budgetSection is the budget as a bar, with its numbers in words below.
@@ -61,7 +76,11 @@ func (b budget) text() string {
 		}
 		text += ", left " + number(left)
 	}
-	return fmt.Sprintf("%s of limit %s, knee %s %s", text, number(b.limit), number(b.knee), b.unit)
+	text += " of limit " + number(b.limit)
+	if b.loose != "" {
+		text += ", which " + b.loose + " DOES NOT HOLD"
+	}
+	return fmt.Sprintf("%s, knee %s %s", text, number(b.knee), b.unit)
 }
 
 // bar draws live, prewarm and what is left up to the knee, with a mark at the limit. What goes
