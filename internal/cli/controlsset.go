@@ -95,14 +95,14 @@ func (p *program) controlsSet(ctx context.Context, f *handFlip) error {
 	if err != nil {
 		return err
 	}
-	if err := uncommanded(survey, f, to); err != nil {
-		return err
-	}
 	lives, err := store.Read(ctx, []*runbook.Control{c})
 	if err != nil {
 		return commandError(err)
 	}
 	plan := steps.HandPlan(c, lives[c.Name], to)
+	if err := uncommanded(survey, f, plan); err != nil {
+		return err
+	}
 	switch {
 	case plan.Nothing() && !f.dryRun:
 		return p.say1("nothing to do: " + c.Name + " is " + c.Format(to) + " already")
@@ -150,14 +150,20 @@ func (f *handFlip) wanted(doc *runbook.Document) (*runbook.Control, runbook.Valu
 	return c, to, nil
 }
 
-// uncommanded refuses a flip while a run commands the service.
-func uncommanded(survey actions.Survey, f *handFlip, to runbook.Value) error {
+// uncommanded refuses a flip while a run commands the service. A brake has another way, which
+// is no way for anything else: what loosens is drift there, and holds the run's releases.
+func uncommanded(survey actions.Survey, f *handFlip, plan actions.Plan) error {
 	c := survey.Commander
 	if c == nil || c.Lapsed() {
 		return nil
 	}
-	return fail(exitCommanded, c, "orders go to that run; a brake that cannot wait is an edit, which counts at once and which the run adopts when it tightens: "+
-		"redis-cli HSET '"+controls.Keys(f.service).Controls+"' "+shellWord(f.control)+" "+shellWord(actions.Encode(to)))
+	hint := "orders go to that run: rewarm undo " + c.Run + " " + shellWord(f.control) + " asks it to put its own flip back; " +
+		"what is loosened behind its back holds its releases"
+	if plan.Direction == runbook.Protecting {
+		hint = "orders go to that run; a brake that cannot wait is an edit, which counts at once and which the run adopts: " +
+			"redis-cli HSET '" + controls.Keys(f.service).Controls + "' " + shellWord(f.control) + " " + shellWord(*plan.After)
+	}
+	return fail(exitCommanded, c, hint)
 }
 
 func (f *handFlip) hand(to runbook.Value) *steps.Hand {
