@@ -26,6 +26,8 @@ type Situation struct {
 	// StaleAfter is the age at which the newest sample of a series is too old. Zero
 	// allows no age at all.
 	StaleAfter time.Duration
+	// Latest is the newest sample that was seen by then, as in Freshness. Zero when none was.
+	Latest time.Time
 	// From and To are the numbers of the rung that is considered, "" without one.
 	From, To string
 	// Answer finds what this observation learned, or nil.
@@ -201,7 +203,7 @@ func (s *Situation) doubt(now, before *Answer) (Reason, string) {
 	if now.Manual != nil {
 		return s.beforeHand(now.Manual)
 	}
-	if reason, detail := stale(now, s.StaleAfter); reason != "" {
+	if reason, detail := stale(now, Freshness{s.StaleAfter, s.Latest}); reason != "" {
 		return reason, detail
 	}
 	return s.beforeMark(now, before)
@@ -231,12 +233,24 @@ func unusable(a *Answer) (Reason, string) {
 	return Infinite, first.Raw + " in " + first.Series
 }
 
-func stale(a *Answer, after time.Duration) (Reason, string) {
+// Freshness is what the age of samples is held against. A clock of Prometheus that was set back asks
+// for moments before the newest sample that it has given, at which samples from long ago look new:
+// until it is there again, their age counts from that sample.
+type Freshness struct {
+	StaleAfter time.Duration
+	Latest     time.Time // the newest sample that was seen, zero when none was
+}
+
+func stale(a *Answer, f Freshness) (Reason, string) {
 	if a.Stalest.IsZero() {
 		return Stale, "no series behind it has a current sample"
 	}
-	if age := a.At.Sub(a.Stalest); age > after {
-		return Stale, "the newest sample of a series is " + spanText(age) + " old, more than the " + spanText(after) + " of stale_after"
+	limit := ", more than the " + spanText(f.StaleAfter) + " of stale_after"
+	if age := a.At.Sub(a.Stalest); age > f.StaleAfter {
+		return Stale, "the newest sample of a series is " + spanText(age) + " old" + limit
+	}
+	if behind := f.Latest.Sub(a.Stalest); a.At.Before(f.Latest) && behind > f.StaleAfter {
+		return Stale, "the clock of prometheus was set back: a sample was seen already that is " + spanText(behind) + " newer than this one" + limit
 	}
 	return "", ""
 }

@@ -28,29 +28,29 @@ func (m *Manual) Text() string {
 
 // ByHand gives the answer that a reading stands for, in the place of one that cannot be
 // used: it was taken so long before the evaluation time as it was given before now.
-func ByHand(unusable *Answer, staleAfter time.Duration, value float64, m *Manual, now time.Time) Answer {
-	_, detail := unusable.trouble(staleAfter)
+func ByHand(unusable *Answer, f Freshness, value float64, m *Manual, now time.Time) Answer {
+	_, detail := unusable.trouble(f)
 	a := Answer{Ask: unusable.Ask, Query: unusable.Query, At: unusable.At, Manual: m, Instead: detail}
 	a.SetReadings([]Reading{NewReading("{}", value)})
 	a.Stalest = a.At.Add(m.Given.Sub(now))
 	return a
 }
 
-// Usable reports whether a bound could be held against an answer whose newest samples may
-// be so old: it is no answer of a source that is lost.
-func (a *Answer) Usable(p *runbook.Probe, staleAfter time.Duration) bool {
+// Usable reports whether a bound could be held against an answer whose newest samples are
+// to be so fresh: it is no answer of a source that is lost.
+func (a *Answer) Usable(p *runbook.Probe, f Freshness) bool {
 	if p != nil && p.EmptyPass && a.Reason == NoData {
 		return true
 	}
-	reason, _ := a.trouble(staleAfter)
+	reason, _ := a.trouble(f)
 	return reason == ""
 }
 
 // trouble is why an answer by itself cannot be judged, as a sentence.
-func (a *Answer) trouble(staleAfter time.Duration) (Reason, string) {
+func (a *Answer) trouble(f Freshness) (Reason, string) {
 	reason, detail := unusable(a)
 	if reason == "" {
-		reason, detail = stale(a, staleAfter)
+		reason, detail = stale(a, f)
 	}
 	if reason == "" {
 		return "", ""

@@ -36,7 +36,7 @@ func TestReadingByHand(t *testing.T) {
 	} {
 		lost := Answer{Ask: Ask{Probe: "queue"}, At: noon, Reason: Transport, Detail: "nobody is there"}
 		m := &Manual{By: "ana\x1b[2J", Source: "graf\u202eana", Given: test.given, Until: noon.Add(time.Minute), Digest: "0123456789", Confirmed: test.confirmed}
-		now := ByHand(&lost, time.Second, test.value, m, noon)
+		now := ByHand(&lost, Freshness{StaleAfter: time.Second}, test.value, m, noon)
 		test.situation.Answer = func(Ask) *Answer { return &now }
 		test.situation.Previous = test.situation.Answer
 		f := JudgeBound(test.bound, test.situation)

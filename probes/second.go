@@ -75,8 +75,8 @@ func (p *Poller) second(url string) (*Poller, error) {
 // fill puts the second sources' answers where the first has given none that a bound could
 // be held against. When the first has, it counts, whatever the second says.
 func (all *secondSources) fill(o *Observation, doc *runbook.Document) {
-	stale := longestStale(doc)
-	if !all.needed(o, doc, stale) {
+	fresh := Freshness{StaleAfter: longestStale(doc)}
+	if !all.needed(o, doc, fresh) {
 		all.stop()
 	}
 	all.done.Wait()
@@ -84,23 +84,23 @@ func (all *secondSources) fill(o *Observation, doc *runbook.Document) {
 	for i := range o.Answers {
 		first := &o.Answers[i]
 		probe := doc.Probe(first.Ask.Probe)
-		if probe == nil || probe.Second == "" || first.Usable(probe, stale) {
+		if probe == nil || probe.Second == "" || first.Usable(probe, fresh) {
 			continue
 		}
-		if all.of(probe.Second).replace(first, o.Offset, probe, stale) {
+		if all.of(probe.Second).replace(first, o.Offset, probe, fresh) {
 			o.Reason, o.Detail = "", ""
 		}
 	}
 	all.obeying(o)
 }
 
-func (all *secondSources) needed(o *Observation, doc *runbook.Document, stale time.Duration) bool {
+func (all *secondSources) needed(o *Observation, doc *runbook.Document, fresh Freshness) bool {
 	if len(all.list) > 0 && o.Propagation != nil && o.Propagation.Reason != "" {
 		return true
 	}
 	for i := range o.Answers {
 		probe := doc.Probe(o.Answers[i].Ask.Probe)
-		if probe != nil && probe.Second != "" && !o.Answers[i].Usable(probe, stale) {
+		if probe != nil && probe.Second != "" && !o.Answers[i].Usable(probe, fresh) {
 			return true
 		}
 	}
@@ -109,15 +109,15 @@ func (all *secondSources) needed(o *Observation, doc *runbook.Document, stale ti
 
 // replace gives a second source's answer in the place of one of the first, its times on the
 // first's clock, as far as that is known. Where it has none either, both reasons are told.
-func (s *secondSource) replace(first *Answer, offset time.Duration, probe *runbook.Probe, stale time.Duration) bool {
-	_, detail := first.trouble(stale)
+func (s *secondSource) replace(first *Answer, offset time.Duration, probe *runbook.Probe, fresh Freshness) bool {
+	_, detail := first.trouble(fresh)
 	if s.err != nil {
 		first.addDetail(detail, printable(s.err.Error(), longestText))
 		return false
 	}
 	second := s.seen.Answer(first.Ask)
-	if !second.Usable(probe, stale) {
-		_, why := second.trouble(stale)
+	if !second.Usable(probe, fresh) {
+		_, why := second.trouble(fresh)
 		first.addDetail(detail, why)
 		return false
 	}

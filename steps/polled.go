@@ -28,6 +28,9 @@ func (s *State) observed(b *Observed) {
 	s.partial.take(b.Answers)
 	for i := range b.Answers {
 		s.baseline(&b.Answers[i])
+		for _, newest := range b.Answers[i].Newest {
+			s.latest = later(s.latest, newest)
+		}
 	}
 	if len(b.Answers) > 0 || b.Propagation != nil {
 		s.measure(time.Duration(b.OffsetMS) * time.Millisecond)
@@ -68,7 +71,7 @@ func (s *State) observed(b *Observed) {
 		s.compared = s.liveNumbers()
 	}
 	p := s.partial
-	p.index, p.seenAt, p.numbers, p.baselines = s.polled(), s.LastAt, s.compared, s.baselines
+	p.index, p.seenAt, p.latest, p.numbers, p.baselines = s.polled(), s.LastAt, s.latest, s.compared, s.baselines
 	s.polls = append(s.polls, p)
 	s.partial, s.lastPoll = nil, s.LastAt
 	if len(s.polls) > keptPolls {

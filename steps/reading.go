@@ -231,9 +231,10 @@ func (s *State) replaceUnseen(answers []probes.Answer, now time.Time) {
 			if a.Ask != r.Ask {
 				continue
 			}
-			if staleAfter := s.longestStale(r.Ask); !a.Usable(s.Doc.Probe(a.Ask.Probe), staleAfter) {
+			fresh := probes.Freshness{StaleAfter: s.longestStale(r.Ask), Latest: s.latest}
+			if !a.Usable(s.Doc.Probe(a.Ask.Probe), fresh) {
 				manual := r.Manual
-				answers[i] = probes.ByHand(a, staleAfter, r.Value, &manual, now)
+				answers[i] = probes.ByHand(a, fresh, r.Value, &manual, now)
 			}
 		}
 	}

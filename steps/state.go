@@ -66,6 +66,7 @@ type State struct {
 	early     []*FlipState       // marked before it was
 	shown     time.Time          // the latest moment that the clock of Prometheus has shown
 	setBack   time.Time          // that moment, while the clock is behind it
+	latest    time.Time          // the newest sample that was seen, by the clock of Prometheus
 	reports   bool               // the service has reported which version it obeys
 	clearAt   time.Time          // when the last owed expectation ended
 	clearPoll int                // the poll that ended it, counted over the whole run
@@ -186,6 +187,7 @@ type poll struct {
 	index       int       // counted over the whole run
 	at          time.Time // evaluation time
 	seenAt      time.Time // of the record, on our clock
+	latest      time.Time // the newest sample that was seen by then
 	answers     []probes.Answer
 	numbers     map[string]float64 // live values of the controls
 	baselines   map[string]float64 // fixed start values

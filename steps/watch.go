@@ -226,7 +226,7 @@ func (r *ruling) judgement() probes.Judgement {
 func (r *ruling) situation() probes.Situation {
 	w, p, before := &r.watch, r.poll, r.before
 	s := probes.Situation{
-		StaleAfter: w.StaleAfter, From: w.From, To: w.To,
+		StaleAfter: w.StaleAfter, Latest: p.latest, From: w.From, To: w.To,
 		AlonePasses: w.AlonePasses, AloneFails: w.AloneFails,
 		Answer:   p.answer,
 		Control:  func(name string) (float64, bool) { v, ok := p.numbers[name]; return v, ok },
