@@ -198,7 +198,7 @@ func (s *State) follow(at time.Time) {
 func (s *State) see(control string, raw *string) {
 	c := s.Control(control)
 	if !c.Known || !equalRaw(c.Raw, raw) {
-		s.compared = nil
+		s.compared, c.SeenAt = nil, s.LastAt
 	}
 	c.Known, c.Raw = true, raw
 }

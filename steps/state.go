@@ -117,11 +117,12 @@ type StepState struct {
 // ControlState is one control as the run knows it.
 type ControlState struct {
 	Known     bool
-	Raw       *string // as last seen in Redis; nil when the field is missing
-	Expected  *string // what the run's last flip left there
-	Version   int64   // of that flip; 0 when another has written since, or Redis has lost it
-	Ours      bool    // the run has flipped it
-	Original  *string // before the run's first flip
+	Raw       *string   // as last seen in Redis; nil when the field is missing
+	SeenAt    time.Time // when it was seen to be that for the first time
+	Expected  *string   // what the run's last flip left there
+	Version   int64     // of that flip; 0 when another has written since, or Redis has lost it
+	Ours      bool      // the run has flipped it
+	Original  *string   // before the run's first flip
 	Since     time.Time
 	By        string // the run that flipped it last, or byHand
 	ReviewAt  time.Time
@@ -334,8 +335,12 @@ func (s *State) Overrides() []Override {
 			shown = c.Format(value)
 		}
 		o := Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady), Since: state.Since, By: state.By, ReviewAt: state.ReviewAt}
-		if s.drifts[c.Name] != nil && open == nil {
+		switch {
+		case open != nil:
+		case s.drifts[c.Name] != nil:
 			o.Since, o.By = state.DriftedAt, byHand
+		case !equalRaw(state.Raw, state.Expected) && !s.hasLost(c.Name): // nobody has judged it yet
+			o.Since, o.By = state.SeenAt, byHand
 		}
 		list = append(list, o)
 	}
