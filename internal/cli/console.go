@@ -46,7 +46,7 @@ func (p *program) newScreen(in io.Reader, out io.Writer, o tui.Options) *screen 
 }
 
 func lineOf(t tui.Typed) typedLine {
-	line := typedLine{text: t.Text, screen: true, asked: questionKey(t.Asked)}
+	line := typedLine{text: t.Text, number: t.Heard + 1, screen: true, asked: questionKey(t.Asked)}
 	if t.Burst {
 		line.burst = tooFast
 	}
@@ -101,8 +101,9 @@ func (s *screen) listen(post func(mail)) {
 	}
 }
 
-// ask does nothing: the screen knows itself which question stood on it when a line was begun.
-func (s *screen) ask() uint64 { return 0 }
+// ask gives how much was said: a line that was begun before that has a lower number. Which question stood on it then,
+// the screen knows itself.
+func (s *screen) ask() uint64 { return s.console.Said() }
 
 // shows reports that the screen draws questions itself.
 func (s *screen) shows() bool { return true }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -141,7 +142,9 @@ func TestTypedLines(t *testing.T) {
 		{"nothing where nothing is asked", steps.Question{}, typedLine{}, "", "nothing is asked; what counts now: hold"},
 		{"hold at any time", steps.Question{}, typedLine{text: "hold the line", number: 1}, "hold   the line", ""},
 		{"hold typed ahead and pasted", approval, typedLine{text: "HOLD", number: 1, burst: severalLines}, "hold   ", ""},
-		{"abort pasted", approval, typedLine{text: "abort too late", number: 1, burst: severalLines}, "abort   too late", ""},
+		{"abort pasted", approval, typedLine{text: "abort too late", number: 1, burst: severalLines}, "hold   abort was given: too late",
+			"held, not aborted: several lines came at once; type abort again to end the walk, or release to go on"},
+		{"abort typed ahead", approval, typedLine{text: "abort too late", number: 1}, "abort   too late", ""},
 		{"release pasted", approval, typedLine{text: "release", number: 11, burst: severalLines}, "", "several lines came at once"},
 		{"skip", steps.Question{}, typedLine{text: "skip warm not wanted today"}, "skip warm  not wanted today", ""},
 		{"skip without a reason", steps.Question{}, typedLine{text: "skip warm"}, "", "refused: type skip STEP REASON"},
@@ -203,6 +206,35 @@ func TestTypedLines(t *testing.T) {
 			}
 			if strings.ContainsFunc(said.String(), hidden) {
 				t.Errorf("said something raw: %q", said)
+			}
+		})
+	}
+}
+
+// TestAbortFromABurst: a walk is not given up by what was pasted. It is held at once, and the word is asked for again:
+// what came in the same burst is not that word, what is given afterwards is, however it comes.
+// https://github.com/charmbracelet/bubbletea/issues/404
+func TestAbortFromABurst(t *testing.T) {
+	for name, later := range map[string]typedLine{
+		"typed":        {text: "abort", number: 3},
+		"pasted again": {text: "abort", number: 3, burst: tooFast},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, m, _ := attended(t, steps.Question{})
+			burst := &terminal{}
+			burst.read.Store(2)
+			d.person = burst
+			for _, line := range []typedLine{{text: "abort", number: 1, burst: severalLines}, {text: "abort", number: 2, burst: severalLines}, later} {
+				if err := d.typed(line); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var kinds []steps.OrderKind
+			for _, o := range m.orders {
+				kinds = append(kinds, o.Kind)
+			}
+			if want := []steps.OrderKind{steps.OrderHold, steps.OrderHold, steps.OrderAbort}; !slices.Equal(kinds, want) {
+				t.Errorf("ordered %v, want %v", kinds, want)
 			}
 		})
 	}

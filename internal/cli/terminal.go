@@ -26,7 +26,7 @@ type terminal struct {
 // typedLine is one line that a person typed.
 type typedLine struct {
 	text   string
-	number uint64 // counts lines from 1; of a terminal in lines
+	number uint64 // counts lines of a terminal from 1; on a screen one more than what was said when it was begun
 	screen bool   // it was typed at a screen, which draws questions itself
 	asked  string // the key of the question that stood there when it was begun
 	burst  string // why no hand has typed it in answer to anything, "" when one may have

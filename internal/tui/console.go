@@ -43,6 +43,7 @@ type Console struct {
 	options Options
 	queue   *queue
 	story   *Story
+	said    atomic.Uint64 // lines
 }
 
 // New makes a console. Nothing is drawn before Run.
@@ -71,10 +72,14 @@ func (c *Console) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		if text := strings.TrimPrefix(strings.TrimRight(line, "\n"), "rewarm: "); text != "" {
 			c.queue.put(nil, text)
+			c.said.Add(1)
 		}
 	}
 	return len(p), nil
 }
+
+// Said is how many lines the walk has said.
+func (c *Console) Said() uint64 { return c.said.Load() }
 
 // Close ends Run.
 func (c *Console) Close() { c.queue.close() }

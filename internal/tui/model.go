@@ -29,6 +29,7 @@ type model struct {
 	decoder  *steps.Decoder
 	trouble  error // the records could not be followed
 	said     []answer
+	heard    uint64 // how many were ever said
 	line     textinput.Model
 	hand     hand
 	view     viewKind
@@ -106,6 +107,7 @@ func (m *model) take() {
 	for _, text := range said {
 		m.said = append(m.said, answer{at: m.options.Now(), text: text})
 	}
+	m.heard += uint64(len(said))
 	const kept = 20
 	m.said = m.said[max(0, len(m.said)-kept):]
 }
@@ -145,7 +147,7 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace {
-		m.hand.feel(msg, m.options.Hand(), m.story.question)
+		m.hand.feel(msg, m.options.Hand(), m.story.question, m.heard)
 	}
 	var cmd tea.Cmd
 	m.line, cmd = m.line.Update(msg)

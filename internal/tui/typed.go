@@ -15,6 +15,7 @@ type Typed struct {
 	Text  string
 	Asked steps.Question
 	Burst bool
+	Heard uint64 // how many lines the walk had said to the screen when the first key was hit
 }
 
 // fastest is the least time between two keys of a person. A key that is held repeats more slowly
@@ -29,13 +30,14 @@ type hand struct {
 	begun time.Time // when its first key came
 	keys  int
 	asked steps.Question
+	heard uint64
 	burst bool
 }
 
-// feel takes a key into account that adds text to the line, while a question stands on the screen.
-func (h *hand) feel(msg tea.KeyMsg, now time.Time, asked steps.Question) {
+// feel takes a key into account that adds text to the line, while a question stands on the screen and so much was said.
+func (h *hand) feel(msg tea.KeyMsg, now time.Time, asked steps.Question, heard uint64) {
 	if h.keys == 0 {
-		*h = hand{begun: now, asked: asked}
+		*h = hand{begun: now, asked: asked, heard: heard}
 	}
 	h.keys++
 	if msg.Paste || len(msg.Runes) > mostAtOnce {
@@ -46,7 +48,7 @@ func (h *hand) feel(msg tea.KeyMsg, now time.Time, asked steps.Question) {
 // line is the whole line, when it is sent.
 func (h *hand) line(text string, now time.Time) Typed {
 	tooFast := now.Sub(h.begun) < time.Duration(utf8.RuneCountInString(text))*fastest
-	t := Typed{Text: text, Asked: h.asked, Burst: h.burst || text != "" && tooFast}
+	t := Typed{Text: text, Asked: h.asked, Heard: h.heard, Burst: h.burst || text != "" && tooFast}
 	*h = hand{}
 	return t
 }

@@ -42,12 +42,29 @@ func TestWhatAHandTypes(t *testing.T) {
 		text := ""
 		for _, chunk := range c.chunks {
 			now = now.Add(chunk.gap)
-			h.feel(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(chunk.text), Paste: chunk.paste}, now, steps.Question{})
+			h.feel(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(chunk.text), Paste: chunk.paste}, now, steps.Question{}, 0)
 			text += chunk.text
 		}
 		if got := h.line(text, now.Add(c.chunks[len(c.chunks)-1].gap)); got.Burst != c.burst {
 			t.Errorf("%s: burst %v", name, got.Burst)
 		}
+	}
+}
+
+// TestALineKnowsWhatWasSaid: how much the walk had said when its first key was hit, whatever is said later.
+func TestALineKnowsWhatWasSaid(t *testing.T) {
+	m := screenOf(t, upTo(walked(t), 83), 80, 24, Options{})
+	var got []Typed
+	m.options.Typed = func(line Typed) { got = append(got, line) }
+	type1 := func(r rune) { m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}) }
+	type1('a')
+	m.queue.put(nil, "held, not aborted")
+	m.Update(woken{})
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	type1('a')
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	if len(got) != 2 || got[0].Heard != 0 || got[1].Heard != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 
