@@ -24,7 +24,7 @@ func (p *program) command(words, run string) string {
 		"redis": withoutPassword(s.redis), "redis-config": s.redisConfig, "state-dir": s.stateDir,
 	}
 	text := "rewarm " + words + " " + run
-	asks := words == "resume" || words == "gameday run" || strings.HasPrefix(words, "controls ")
+	asks := words == "resume" || words == "run" || words == "gameday run" || strings.HasPrefix(words, "controls ")
 	for _, flag := range s.flagged {
 		if slices.Contains(againFlags, flag) || asks && slices.Contains(againWalkFlags, flag) {
 			text += " --" + flag + " " + shellWord(values[flag])

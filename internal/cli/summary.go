@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
 // summary prints what a person wants to know when a walk has ended: the recovery
@@ -28,6 +30,7 @@ func (w *walk) summary() {
 	if head, ok := w.log.Head(); ok {
 		fmt.Fprintf(&b, "head: %s%s\n", head, w.signedBy())
 	}
+	b.WriteString(wrapRows(w.comesBack(), columnsOf(w.p.out)))
 	for _, command := range w.nextCommands() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
@@ -53,6 +56,22 @@ func (w *walk) signedBy() string {
 		return ""
 	}
 	return ", signed by " + oneLine(w.journal.key.Verifier.Name())
+}
+
+// comesBack says of a walk that was given up how what it left out of place comes back: the run cannot be
+// gone on with, and its undo went with it.
+func (w *walk) comesBack() []string {
+	s := w.machine.State()
+	overrides := s.Overrides()
+	if s.Ending != steps.EndedAborted || w.on.lab || len(overrides) == 0 {
+		return nil
+	}
+	return []string{
+		"an aborted run is not resumed; a new walk takes over what it left, and restores it once the exit holds:",
+		"  " + w.p.command("run", shellWord(s.Begun.File)),
+		"or one by one, by hand, as " + overrides[0].Control + ":",
+		"  " + w.p.command("controls set", strings.Join([]string{s.Begun.Service, shellWord(overrides[0].Control), shellWord(overrides[0].Steady)}, " ")) + " --reason TEXT",
+	}
 }
 
 // nextCommands are what a person would run now, spelled so that they can be pasted.
