@@ -66,7 +66,7 @@ var refusals = map[string]string{
 }
 
 // dayOrders are the orders that a game day can give.
-var dayOrders = []string{"hold", "release", "skip", "undo", "take", "adopt", "put-back", "abort", "note"}
+var dayOrders = []string{"hold", "release", "skip", "undo", "keep", "take", "adopt", "put-back", "abort", "note"}
 
 // headKeys are the keys of every happening.
 var headKeys = []string{"at", "when", "after", "event"}
@@ -209,7 +209,7 @@ func (r *dayReader) edit(f fields, h *Happening) {
 func (r *dayReader) checkOrder(f fields, h *Happening) {
 	n := f.get("step")
 	switch h.Order {
-	case "skip", "undo", "take":
+	case "skip", "undo", "keep", "take":
 		if n == nil {
 			r.fail(f.at, "write step: NAME", "%s needs a step", h.Order)
 		} else if r.day.Book.Step(h.Step) == nil {

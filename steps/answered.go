@@ -37,7 +37,7 @@ func (s *State) callEnded(step *runbook.Step, b *Called) {
 	st := s.Step(step.Name)
 	if b.Undo {
 		if st.UndoCall {
-			st.UndoCall, st.Undone, st.Ordered, st.Awaiting = false, !st.Ordered, false, nil
+			st.UndoCall, st.Undone, st.Ordered, st.Awaiting = false, st.Ordered == nil, nil, nil
 		}
 		return
 	}

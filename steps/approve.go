@@ -45,8 +45,18 @@ func (s *State) whenSince(step *runbook.Step, from, to string) int {
 // asksApprovalOf looks for the approvals that cover one change. One that was given for
 // the plan alone counts only while the gate has stayed green since.
 func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int) bool {
+	q, asks := n.missingApproval(step, needed, p, changes, green)
+	if asks {
+		n.ask(q)
+		n.block(step.Name + waitsFor(q))
+	}
+	return asks
+}
+
+// missingApproval gives the question for the word that a change waits for, if it does.
+func (n *next) missingApproval(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int) (Question, bool) {
 	if needed == runbook.ApprovalNone {
-		return false
+		return Question{}, false
 	}
 	digest := digestOf(changes)
 	if p != nil {
@@ -62,15 +72,13 @@ func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Pl
 	}
 	two := needed == runbook.ApprovalTwo
 	if !two && len(given) > 0 || two && n.s.twoPersons(given) {
-		return false
+		return Question{}, false
 	}
 	q := Question{Step: step.Name, Planned: p, Offers: n.offers(step, digest, changes), Two: two}
 	if two {
 		q.Given = personsOf(given)
 	}
-	n.ask(q)
-	n.block(step.Name + waitsFor(q))
-	return true
+	return q, true
 }
 
 // autoApproval gives the move that a waiting approval leads to: under auto the approval

@@ -14,7 +14,7 @@ import (
 var sharedFields = []string{"Doc", "Modes", "Recovered", "Shift", "diagnosed", "aborting", "refusal", "guardGates", "baselines",
 	"compared", "lost", "plans[]", "open[]", "holds[]", "drifts[]", "readings[]", "polls[]", "partial.answers[]", "partial.numbers",
 	"partial.baselines", "partial.propagation", "tracks[].since", "tracks[].counted", "tracks[].latest", "tracks[].before",
-	"tracks[].earlier", "exit.asks", "exit.earlier", "exit.before", "exit.latest", "steps[].Failed", "controls[].Raw",
+	"tracks[].earlier", "exit.asks", "exit.earlier", "exit.before", "exit.latest", "steps[].Failed", "steps[].Ordered", "controls[].Raw",
 	"controls[].Expected", "controls[].Original", "controls[].Failed"}
 
 // TestACloneSharesNothingThatChanges looks at a state that has something everywhere, so that a new field is either
@@ -23,7 +23,7 @@ func TestACloneSharesNothingThatChanges(t *testing.T) {
 	flip, seen := &FlipState{}, &poll{}
 	s := &State{
 		Doc: &runbook.Document{}, Modes: []runbook.Mode{""}, Recovered: &Recovered{}, Shift: &Shift{},
-		steps:    map[string]*StepState{"": {Failed: new(string), Awaiting: flip, Undoing: &FlipState{}, Acted: &FlipState{}, ByHand: &HandDone{}}},
+		steps:    map[string]*StepState{"": {Failed: new(string), Awaiting: flip, Undoing: &FlipState{}, Acted: &FlipState{}, ByHand: &HandDone{}, Ordered: &UndoWord{}}},
 		controls: map[string]*ControlState{"": {Raw: new(string), Expected: new(string), Original: new(string), Failed: new(string)}},
 		plans:    map[Target]*Planned{{}: {}}, open: []*Intended{{}}, flips: []*FlipState{flip}, approvals: []*ApprovalState{{}},
 		holds: []*HoldState{{}}, guards: map[string]bool{"": true}, guardGates: map[string]runbook.Gate{"": {}},

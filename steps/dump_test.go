@@ -23,11 +23,15 @@ func dump(s *State) string {
 		if st.ByHand != nil {
 			byHand += fmt.Sprint(st.ByHand.At.UTC(), st.ByHand.TakenBack)
 		}
-		st.Awaiting, st.Undoing, st.Acted, st.ByHand = nil, nil, nil, nil
+		ordered := fmt.Sprint(st.Ordered)
+		if st.Ordered != nil {
+			ordered = fmt.Sprint(st.Ordered.By, st.Ordered.Reason, st.Ordered.At.UTC())
+		}
+		st.Awaiting, st.Undoing, st.Acted, st.ByHand, st.Ordered = nil, nil, nil, nil, nil
 		st.EnteredAt, st.TargetAt = st.EnteredAt.UTC(), st.TargetAt.UTC()
 		failed := shown(st.Failed)
 		st.Failed = nil
-		line("step %s %+v awaiting %s undoing %s failed %s by hand %s", step.Name, st, awaiting, undoing, failed, byHand)
+		line("step %s %+v awaiting %s undoing %s failed %s by hand %s ordered %s", step.Name, st, awaiting, undoing, failed, byHand, ordered)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.controls)) {
 		c := s.controls[name]
@@ -65,7 +69,7 @@ func dump(s *State) string {
 		line("watch %s mark %s passes %d fails %d unknown %d since %s verdict %s", w.ID, w.Mark.UTC(), t.passes, t.fails, t.unknown, t.sinceWhen().UTC(), t.last.Verdict)
 	}
 	x := s.followExit()
-	line("exit since %s held %s passes %v verdict %s", x.since.UTC(), x.held.UTC(), x.passesNow, x.last.Verdict)
+	line("exit since %s held %s passes %v verdict %s green %d observed %d recovered %v", x.since.UTC(), x.held.UTC(), x.passesNow, x.last.Verdict, x.green, x.observed(s.exitWatch().Mark), s.Recovered != nil)
 	return b.String()
 }
 
@@ -74,6 +78,17 @@ func flipText(f *FlipState) string {
 		return "none"
 	}
 	return fmt.Sprintf("%+v version %d mark %s nothing %v undone %v idled %v", f.Target, f.Version, f.Mark.UTC(), f.Nothing, f.Undone, f.Idled)
+}
+
+// observed counts the latest two observations of the exit that are from after its mark.
+func (x *exitTrack) observed(mark time.Time) int {
+	n := 0
+	for _, p := range []*poll{x.before, x.earlier} {
+		if p != nil && p.at.After(mark) {
+			n++
+		}
+	}
+	return n
 }
 
 // shadow folds the records of a walk one by one, as an observer does that follows it. It goes on in clones, and none

@@ -40,6 +40,19 @@ stages:
       when: [{probe: queue, at_most: 1s}]
 `
 
+// fewest has two brakes that nothing restores, so that a short walk comes to its end with both
+// in force: what a person wants put back is lifted there.
+const fewest = `
+defaults: {every: 1s, passes: 1, timeout: 3s, stale_after: 2s, approval: {protect: none, release: one}}
+exit: {intervals: 1, interval: 1s, when: [{probe: demand, at_most: 2000}]}
+stages:
+  protect-origin:
+    - step: admit
+      flip: {control: admission, to: 3200}
+    - step: freeze
+      call: {do: [deployctl, freeze], undo: [deployctl, thaw]}
+`
+
 // position is a run with the world around it, as far as the machine can tell: what the
 // log says, what Redis holds, and how much may still go wrong.
 type position struct {
@@ -79,7 +92,7 @@ func (p position) fold(t *testing.T) *State {
 
 var (
 	moments = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \+0000 UTC`)
-	counted = regexp.MustCompile(`seq \d+ at \S+ \S+ \S+ \S+|polls \d+\+\d+|UTC \d+ done|version \d+|open (.*) [0-9a-f]{64}|(approval \S+) [0-9a-f]{64}|since [^ ]+ [^ ]+ [^ ]+ UTC`)
+	counted = regexp.MustCompile(`seq \d+ at \S+ \S+ \S+ \S+|green \d+|polls \d+\+\d+|UTC \d+ done|version \d+|open (.*) [0-9a-f]{64}|(approval \S+) [0-9a-f]{64}|since [^ ]+ [^ ]+ [^ ]+ UTC`)
 )
 
 // canonical writes a position without what does not matter: numbers of records, and when
@@ -105,6 +118,7 @@ type explorer struct {
 	doc    *runbook.Document
 	seen   map[string]bool
 	rights rights
+	undoes []string // steps that persons want put back
 }
 
 // after gives the positions to which the next move can lead.
@@ -122,8 +136,19 @@ func (e *explorer) after(p position, s *State) []position {
 		return e.polled(p, s, m)
 	case Wait:
 		return e.waited(p, s, m)
+	case StartCall:
+		return e.called(p, s, m)
 	}
 	return nil
+}
+
+// called: a call ends well at once.
+func (e *explorer) called(p position, s *State, m StartCall) []position {
+	if m.Undo {
+		e.rights.lift(p.records[len(p.records)-1], s, e.doc.Step(m.Step))
+	}
+	p = p.with(KindCalled, &Called{Step: m.Step, Undo: m.Undo})
+	return []position{p.with(KindCalled, &Called{Step: m.Step, Undo: m.Undo, Finished: true, OK: true})}
 }
 
 func (e *explorer) planned(p position, m MakePlan) []position {
@@ -228,6 +253,14 @@ func (e *explorer) waited(p position, s *State, m Wait) []position {
 			next = append(next, p.with(KindHeld, &Held{Cause: causePerson, By: "ben", Lifted: true, Sentence: "released"}))
 		}
 		next = append(next, p.with(KindOrdered, &OrderedBody{Order: OrderAbort, By: "ben"}))
+		for _, name := range e.undoes {
+			if s.refuseUndo(name) == nil {
+				next = append(next, p.with(KindOrdered, &OrderedBody{Order: OrderUndo, Step: name, By: "ben"}))
+			}
+			if _, refused := s.kept(name); refused == nil {
+				next = append(next, p.with(KindOrdered, &OrderedBody{Order: OrderKeep, Step: name, By: "ben"}))
+			}
+		}
 	}
 	if later.faults > 0 {
 		later.faults--
@@ -243,16 +276,35 @@ func (e *explorer) waited(p position, s *State, m Wait) []position {
 // every flip the rights are checked, at every position that the decision is the same
 // twice and leaves the state alone; no position may be without a way on.
 func TestEveryPosition(t *testing.T) {
-	doc := mustParse(t, smallest)
-	e := &explorer{t: t, doc: doc, seen: map[string]bool{}, rights: rights{t: t, doc: doc}}
-	begun := &Begun{Format: FormatV1, Run: testRun, Service: "catalog", File: "test.yaml", Runbook: doc.Source, SHA256: doc.Sum(), Approve: Manual, Fence: 1}
-	first := position{values: map[string]*string{}, digests: map[string]bool{}, now: start, faults: 1, words: 3}
+	for name, c := range map[string]struct {
+		book          string
+		undoes        []string
+		faults, words int
+		end           Ending // that some way comes to
+	}{
+		"most of a walk":    {smallest, nil, 1, 3, EndedAborted},
+		"a flip put back":   {fewest, []string{"admit"}, 0, 2, EndedClosed},
+		"a call taken back": {fewest, []string{"freeze"}, 0, 2, EndedClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := mustParse(t, c.book)
+			e := &explorer{t: t, doc: doc, seen: map[string]bool{}, rights: rights{t: t, doc: doc}, undoes: c.undoes}
+			if ends := e.explore(c.faults, c.words); ends[c.end] == 0 {
+				t.Errorf("no way is %s: %v", c.end, ends)
+			}
+		})
+	}
+}
+
+func (e *explorer) explore(faults, words int) map[Ending]int {
+	begun := &Begun{Format: FormatV1, Run: testRun, Service: "catalog", File: "test.yaml", Runbook: e.doc.Source, SHA256: e.doc.Sum(), Approve: Manual, Fence: 1}
+	first := position{values: map[string]*string{}, digests: map[string]bool{}, now: start, faults: faults, words: words}
 	level := []position{first.with(KindBegun, begun)}
 	ends := map[Ending]int{}
 	for depth := 0; len(level) > 0 && depth < deepest; depth++ {
 		var next []position
 		for _, p := range level {
-			s := p.fold(t)
+			s := p.fold(e.t)
 			key := p.canonical(s)
 			if e.seen[key] {
 				continue
@@ -264,16 +316,17 @@ func TestEveryPosition(t *testing.T) {
 			}
 			ways := e.after(p, s)
 			if len(ways) == 0 {
-				t.Fatalf("no way on after %d records: %#v\n%s", len(p.records), Next(s, p.now), key)
+				e.t.Fatalf("no way on after %d records: %#v\n%s", len(p.records), Next(s, p.now), key)
 			}
 			if p.canonical(s) != key {
-				t.Fatalf("Next has changed the state:\n%s", key)
+				e.t.Fatalf("Next has changed the state:\n%s", key)
 			}
 			next = append(next, ways...)
 		}
 		level = next
 	}
-	t.Logf("%d positions to depth %d, %d still open, ends %v", len(e.seen), deepest, len(level), ends)
+	e.t.Logf("%d positions, %d still open, ends %v", len(e.seen), len(level), ends)
+	return ends
 }
 
 // deepest is how many moves are explored: most of an undisturbed walk.

@@ -36,7 +36,7 @@ func (m *Machine) plan(ctx context.Context, v MakePlan) error {
 			Hint:     "remove them by hand: HDEL of the field", ServerAt: m.serverNow()}, false)
 	}
 	plan := actions.NewPlan(m.state.Begun.Run, v.Target.Step, c, live, v.To)
-	body := &Planned{Target: v.Target, Plan: plan, Digest: plan.Digest(), Before: readable(c, plan.Before), After: readable(c, plan.After)}
+	body := &Planned{Target: v.Target, Plan: plan, Digest: plan.Digest(), Before: readable(c, plan.Before), After: readableAfter(c, plan.After)}
 	before, _ := decode(c, plan.Before) // what nobody can read has no number, as in the gate that is polled for
 	body.Target.From = numberText(before)
 	if live.Meta != nil {
@@ -79,6 +79,18 @@ func readable(c *runbook.Control, raw *string) string {
 		return c.Format(value) + " (absent)"
 	}
 	return c.Format(value)
+}
+
+// readableAfter shows a raw value that a control shall get. Without its field the service does
+// what it does without the control, which need not be its steady value.
+func readableAfter(c *runbook.Control, raw *string) string {
+	switch {
+	case raw != nil:
+		return readable(c, raw)
+	case c.Absent.Equal(c.Steady):
+		return c.Format(c.Absent) + " (field removed)"
+	}
+	return fmt.Sprintf("%s (field removed; steady is %s)", c.Format(c.Absent), c.Format(c.Steady))
 }
 
 // apply writes the intent, applies exactly this plan, and writes down how it ended.

@@ -279,6 +279,8 @@ func (s *State) ordered(b *OrderedBody) {
 		s.byHandDone(b)
 	case OrderUndo:
 		s.undoOrdered(b)
+	case OrderKeep:
+		s.keepOrdered(b)
 	case OrderHandover:
 		s.Shift = &Shift{To: b.To, Until: b.Until, By: b.By, Since: s.LastAt, Reason: b.Reason}
 	}

@@ -217,5 +217,8 @@ func (n *next) closing() Move {
 		}
 		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(), "abort; it lifts when the exit holds")
 	}
+	if len(n.s.Lifts()) > 0 {
+		return nil // a person is asked about each
+	}
 	return Write{Kind: KindClosed, Durable: true, Body: n.s.endedBody("recovered", "")}
 }

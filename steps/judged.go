@@ -26,7 +26,7 @@ func (s *State) judged(b *Judged) {
 	case DecisionUndo:
 		s.voidStep(b.Step)
 		st.UndoneFor = b.Gate + ": " + sentences(probes.Judgement{Findings: b.Findings})
-		st.Undoing, st.Ordered = s.lastFlipOf(b.Target), false // what is measured waits for nothing
+		st.Undoing, st.Ordered = s.lastFlipOf(b.Target), nil // what is measured waits for nothing
 		if st.Owed {
 			st.Owed = false
 			s.cleared()

@@ -185,6 +185,9 @@ func (s *State) found(now time.Time) []string {
 		}
 		list = append(list, fmt.Sprintf(text, c.Step))
 	}
+	for _, l := range s.Lifts() {
+		list = append(list, "the undo of "+l.String()+": it waits for the exit and asks then; "+l.Drop()+" drops it")
+	}
 	for _, r := range s.Readings(now) {
 		list = append(list, fmt.Sprintf("the reading of %s by hand was given to a process that is gone: it counts when it is given again", r.Ask.Probe))
 	}

@@ -16,6 +16,7 @@ type next struct {
 	looks    bool // at what the state waits for: no poll is due
 	wakeAt   time.Time
 	blocking string
+	waiting  string // what blocks when nothing else does
 	question Question
 }
 
@@ -79,7 +80,7 @@ func (s *State) Standing(now time.Time) Standing {
 	if s.Ending != "" {
 		return Standing{Waits: waits}
 	}
-	standing := Standing{Question: n.asks(waits), Waits: waits, Blocking: n.blocking}
+	standing := Standing{Question: n.asks(waits), Waits: waits, Blocking: n.blocks()}
 	if blocker := n.blocker(); blocker != "" && (len(s.holds) > 0 || n.blocking == "") {
 		standing.Blocking = blocker
 	}
@@ -134,12 +135,27 @@ func (n *next) block(sentence string) Move {
 	return nil
 }
 
+// blockLast notes what blocks in case that nothing else does.
+func (n *next) blockLast(sentence string) {
+	if n.waiting == "" {
+		n.waiting = sentence
+	}
+}
+
+// blocks says what blocks the next release, "" when nothing does.
+func (n *next) blocks() string {
+	if n.blocking == "" {
+		return n.waiting
+	}
+	return n.blocking
+}
+
 // lookAgain is the longest that the walk sleeps when nothing else is due.
 const lookAgain = 5 * time.Second
 
 func (n *next) wait() Move {
 	n.wake(n.now.Add(lookAgain))
-	return Wait{Until: n.wakeAt, Blocking: n.blocking, Question: n.question}
+	return Wait{Until: n.wakeAt, Blocking: n.blocks(), Question: n.question}
 }
 
 // stopped ends a walk that is to be resumed, once nothing adds load any more.

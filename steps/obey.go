@@ -31,6 +31,8 @@ func (m *Machine) follow(o Order) error {
 		return m.stop(o)
 	case OrderUndo:
 		return m.undo(o)
+	case OrderKeep:
+		return m.keep(o)
 	case OrderHandover:
 		return m.handOver(o)
 	case OrderSkip:

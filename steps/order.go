@@ -26,6 +26,7 @@ const (
 	OrderAdopt     OrderKind = "adopt"    // take a drifted value as it is
 	OrderPutBack   OrderKind = "put-back" // write a drifted value back
 	OrderUndo      OrderKind = "undo"     // put back what a step has flipped
+	OrderKeep      OrderKind = "keep"     // leave in force what an undo wanted put back and what still waits
 	OrderHandover  OrderKind = "handover" // somebody else has the watch from now on
 	OrderInterrupt OrderKind = "interrupt"
 )
@@ -34,7 +35,7 @@ const (
 type Order struct {
 	Kind   OrderKind
 	Digest string    // approve: the digest of the plan, ladder or stage, or its first 8 hex digits or more
-	Step   string    // skip, take, done, answer, undo; the control for adopt, put-back and undo; the probe for reading
+	Step   string    // skip, take, done, answer, undo, keep; the control for adopt, put-back, undo and keep; the probe for reading
 	Text   string    // the answer, the note or the reason; of a reading "VALUE until TIME from SOURCE"
 	To     string    // handover: who has the watch from now on
 	Until  time.Time // handover: until when
@@ -71,6 +72,7 @@ type Question struct {
 	Two     bool      // an approval that takes two persons
 	Given   []string  // the persons who have approved the plan already
 	Planned *Planned  // the plan that waits, for an approval
+	Lift    *Lift     // the undo that an approval is for; nil for any other
 	// Diagnosed is the latest remark on what the signals say of the modes, for a confirm that takes them; nil before it.
 	Diagnosed *Noted
 }

@@ -114,13 +114,13 @@ func (c *chaos) person(t *rapid.T) {
 	}
 	o := Order{By: "ben", Text: "because"}
 	o.Kind = rapid.SampledFrom([]OrderKind{OrderApprove, OrderApprove, OrderApprove, OrderHold, OrderRelease, OrderRelease,
-		OrderSkip, OrderTake, OrderAdopt, OrderPutBack, OrderNote, OrderAnswer, OrderUndo, OrderUndo, OrderDone, OrderAbort, OrderInterrupt}).Draw(t, "order")
+		OrderSkip, OrderTake, OrderAdopt, OrderPutBack, OrderNote, OrderAnswer, OrderUndo, OrderUndo, OrderKeep, OrderDone, OrderAbort, OrderInterrupt}).Draw(t, "order")
 	switch o.Kind {
 	case OrderApprove:
 		if offers := c.machine.Question().Offers; len(offers) > 0 {
 			o.Digest = rapid.SampledFrom(offers).Draw(t, "offer").Digest
 		}
-	case OrderSkip, OrderTake, OrderAnswer, OrderUndo, OrderDone:
+	case OrderSkip, OrderTake, OrderAnswer, OrderUndo, OrderKeep, OrderDone:
 		o.Step = rapid.SampledFrom(names(slices.Collect(c.doc.Steps()), func(s *runbook.Step) string { return s.Name })).Draw(t, "step")
 	case OrderAdopt, OrderPutBack:
 		o.Step = rapid.SampledFrom(names(c.doc.Controls, func(c runbook.Control) string { return c.Name })).Draw(t, "control")

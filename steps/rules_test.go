@@ -297,7 +297,7 @@ func (w *walker) order(words []string, options map[string]string) error {
 			o.By = rest[0]
 			rest = rest[1:]
 		}
-	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo, OrderReading, OrderDone:
+	case OrderSkip, OrderTake, OrderAnswer, OrderAdopt, OrderPutBack, OrderUndo, OrderKeep, OrderReading, OrderDone:
 		o.Step, rest = rest[0], rest[1:]
 	}
 	if o.Kind == OrderHandover {
@@ -363,6 +363,10 @@ func (w *walker) show(what string) error {
 		fmt.Fprintln(&w.out, w.redis.values())
 	case "commander":
 		fmt.Fprintln(&w.out, w.redis.commander())
+	case "lifts":
+		for _, l := range s.Lifts() {
+			fmt.Fprintf(&w.out, "%s; %s drops it\n", l, l.Drop())
+		}
 	case "holds":
 		for _, h := range s.Holds() {
 			fmt.Fprintf(&w.out, "%s: %s\n", h.Cause, h.Sentence)

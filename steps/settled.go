@@ -213,7 +213,7 @@ func (s *State) afterFlip(flip *FlipState) {
 			st.Undoing.Undone = true
 			st.Undoing = nil
 		}
-		st.Awaiting, st.Undone, st.Ordered = nil, !st.Ordered, false
+		st.Awaiting, st.Undone, st.Ordered = nil, st.Ordered == nil, nil
 	case PurposeHarder:
 		st.Harder = true
 	case PurposeIdle:

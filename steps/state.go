@@ -106,7 +106,7 @@ type StepState struct {
 	Failures  int        // of its releases, since a person last looked
 	UndoneFor string     // why it has to be put back, or was
 	Undone    bool       // was put back, and the hold that follows is not written yet
-	Ordered   bool       // it is a person who wants it put back
+	Ordered   *UndoWord  // of the person who wants it put back; nil when nobody does
 	Instead   bool       // its else was started because Redis could not be reached
 	Acted     *FlipState // stands for a call that ended well, or what was done by hand: its expectation is judged from then
 	ByHand    *HandDone  // a person did it because its flip could not be made

@@ -8,8 +8,8 @@ import (
 )
 
 // undo puts back what a step has flipped or called last, or what was flipped last of a
-// control. What protects by it is done at once and the walk is held; what releases waits
-// for the exit.
+// control. What protects by it is done at once and the walk is held; what releases is
+// remembered: see Lift.
 func (m *Machine) undo(o Order) error {
 	if refused := m.state.refuseUndo(o.Step); refused != nil {
 		return refused
@@ -92,7 +92,7 @@ func (s *State) undoOrdered(b *OrderedBody) {
 		return
 	}
 	st := s.Step(step.Name)
-	st.Undoing, st.Ordered, st.UndoneFor = flip, true, "the order of "+b.By
+	st.Undoing, st.Ordered, st.UndoneFor = flip, s.wordOf(b), "the order of "+b.By
 	s.voidStep(step.Name)
 	if st.undoWaits(step) {
 		return
@@ -106,7 +106,7 @@ func (s *State) undoOrdered(b *OrderedBody) {
 
 func (s *State) undoCallOrdered(step *runbook.Step, b *OrderedBody) {
 	st := s.Step(step.Name)
-	st.UndoCall, st.Ordered, st.UndoneFor = true, true, "the order of "+b.By
+	st.UndoCall, st.Ordered, st.UndoneFor = true, s.wordOf(b), "the order of "+b.By
 	if !st.undoWaits(step) {
 		s.holdUndone(step, b, "release to go on without it, or abort")
 	}
@@ -120,64 +120,16 @@ func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, can string) {
 	s.setHold(&Held{Cause: causePerson, By: b.By, Sentence: sentence, Can: can})
 }
 
-// undoWaits reports whether a person wants a step put back that lifts a protection by it:
-// then it waits for the exit, and until it is done the step is in force.
-func (st *StepState) undoWaits(step *runbook.Step) bool {
-	switch {
-	case !st.Ordered:
-		return false
-	case st.Undoing != nil:
-		return st.Undoing.Plan.Direction == runbook.Protecting
-	}
-	return st.UndoCall && step.Stage.Protects()
+func (s *State) wordOf(b *OrderedBody) *UndoWord {
+	return &UndoWord{By: b.By, Reason: b.Reason, At: s.LastAt}
 }
 
 // overtaken ends the waiting for an undo that was ordered: its control was written since,
 // and what the person had seen is no longer there.
 func (s *State) overtaken(control string) {
 	for step := range s.Doc.Steps() {
-		st := s.Step(step.Name)
-		if st.Undoing != nil && st.Undoing.Plan.Control == control && st.undoWaits(step) {
-			st.Undoing, st.Ordered = nil, false
+		if st := s.Step(step.Name); st.Undoing != nil && st.Undoing.Plan.Control == control && st.undoWaits(step) {
+			st.dropUndo()
 		}
 	}
-}
-
-// orderedLifts takes protections off on a person's word: as any release behind everything
-// that blocks, and gated by the exit.
-func (n *next) orderedLifts() Move {
-	if n.s.aborting != nil || n.s.stopping {
-		return nil
-	}
-	for step := range n.doc.Steps() {
-		st := n.s.Step(step.Name)
-		if !st.undoWaits(step) {
-			continue
-		}
-		if blocker := n.blocker(); blocker != "" {
-			return n.block(blocker)
-		}
-		if n.s.Recovered == nil || !n.s.followExit().passesNow {
-			return n.block("putting " + step.Name + " back waits: " + n.waitingForExit())
-		}
-		return n.orderedLift(step, st)
-	}
-	return nil
-}
-
-// orderedLift puts one step back. Where it takes two persons to release, the one who has
-// ordered it is not enough.
-func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
-	two := step.Timing.Release == runbook.ApprovalTwo
-	if st.Undoing == nil {
-		if two && n.asksApprovalOf(step, runbook.ApprovalTwo, nil, []Change{callChange(step, true)}, whenever) {
-			return nil
-		}
-		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
-	}
-	move := n.undoFlip(step, st.Undoing)
-	if flip, ready := move.(ApplyFlip); ready && two && n.asksApproval(step, runbook.ApprovalTwo, flip.Planned) {
-		return nil
-	}
-	return move
 }

@@ -340,43 +340,61 @@ func (r *rights) record(rec audit.Record, body any, s *State) {
 	if b.Target.Purpose == PurposeUndo && !ordered {
 		return
 	}
-	fail := func(format string, args ...any) {
-		r.t.Fatalf("record %d: the releasing flip %s %s", rec.Seq, b.Target, fmt.Sprintf(format, args...))
-	}
+	what := "the releasing flip " + b.Target.String()
 	if b.Target.Purpose == PurposeHand {
 		if len(s.approvals) != 1 || s.approvals[0].Digest != b.Digest {
-			fail("has no consent")
+			r.t.Fatalf("record %d: %s has no consent", rec.Seq, what)
 		}
 		return
-	}
-	if ordered && s.Recovered == nil {
-		fail("was made before the exit has held")
 	}
 	if !ordered && (step == nil || step.Stage.Protects()) {
 		if readableBefore(r.doc, b.Plan) {
-			fail("is no release step's")
+			r.t.Fatalf("record %d: %s is no release step's", rec.Seq, what)
 		}
 		return
 	}
+	r.release(rec, what, s)
+	if ordered && s.Recovered == nil {
+		r.t.Fatalf("record %d: %s was made before the exit has held", rec.Seq, what)
+	}
+	if step.Timing.Release != runbook.ApprovalNone && !r.wasApproved(s, b.Digest, b.Target.Control) {
+		r.t.Fatalf("record %d: %s was made without an approval", rec.Seq, what)
+	}
+}
+
+// lift checks that taking back the call of a brake on a person's word is a release.
+func (r *rights) lift(rec audit.Record, s *State, step *runbook.Step) {
+	what, undo := "the undo of the call of "+step.Name, callChange(step, true)
+	r.release(rec, what, s)
+	if s.Recovered == nil {
+		r.t.Fatalf("record %d: %s was started before the exit has held", rec.Seq, what)
+	}
+	if !r.wasApproved(s, digestOf([]Change{undo}), undo.Control) {
+		r.t.Fatalf("record %d: %s was started without an approval", rec.Seq, what)
+	}
+}
+
+// release checks that nothing stands before what releases.
+func (r *rights) release(rec audit.Record, what string, s *State) {
+	fail := func(format string, args ...any) {
+		r.t.Fatalf("record %d: %s was made while %s", rec.Seq, what, fmt.Sprintf(format, args...))
+	}
 	if owed := s.Owed(); len(owed) > 0 {
-		fail("was made while %v is owed", owed)
+		fail("%v is owed", owed)
 	}
 	if holds := s.Holds(); len(holds) > 0 {
-		fail("was made while held: %s", holds[0].Sentence)
+		fail("held: %s", holds[0].Sentence)
 	}
 	if len(s.open) > 1 {
-		fail("was made while %s is open", s.open[0].Target)
+		fail("%s is open", s.open[0].Target)
 	}
 	if s.RedisDown != "" || s.Broken && !rec.Emergency {
-		fail("was made without redis or a log")
+		fail("redis or the log is away")
 	}
 	for i := range r.doc.Guards {
 		if s.Breached(r.doc.Guards[i].Name) {
-			fail("was made while %s is breached", r.doc.Guards[i].Name)
+			fail("%s is breached", r.doc.Guards[i].Name)
 		}
-	}
-	if !ordered && step.Timing.Release != runbook.ApprovalNone && !r.wasApproved(s, b) {
-		fail("was made without an approval")
 	}
 }
 
@@ -404,9 +422,9 @@ func (r *rights) can(rec audit.Record, text, cause string, s *State) {
 	}
 }
 
-func (r *rights) wasApproved(s *State, b *Intended) bool {
+func (r *rights) wasApproved(s *State, digest, control string) bool {
 	for _, a := range s.approvals {
-		if a.Digest == b.Digest || !a.Void && a.Scope != ScopePlan && a.covers(b.Target.Control) {
+		if a.Digest == digest || !a.Void && a.Scope != ScopePlan && a.covers(control) {
 			return true
 		}
 	}

@@ -375,6 +375,7 @@ type exitTrack struct {
 	since     time.Time // evaluation time of the first observation of the first interval
 	held      time.Time // end of the last interval, once all have held
 	passesNow bool
+	green     int // the poll with which the present row of passes began, counted over the whole run
 }
 
 // anew lets the intervals start again.
@@ -426,7 +427,11 @@ func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	gap := x.before != nil && p.at.Sub(x.before.at) > s.Doc.Exit.Interval
 	x.last = s.rule(w, p, x.before)
 	x.earlier, x.before, x.latest = x.before, p, p
+	passed := x.passesNow
 	x.passesNow = x.last.Verdict == probes.Pass
+	if x.passesNow && !passed {
+		x.green = p.index
+	}
 	if setBack := p.at.Before(x.since); !x.passesNow || gap || setBack {
 		x.since = time.Time{}
 	}

@@ -28,6 +28,7 @@ var spokenWords = []spoken{
 	{"abort", "[REASON]", "end the walk; protections stay, what adds load is idled", steps.OrderAbort, true},
 	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
 	{"undo", "STEP [REASON]", "put back what a step did last, or a control's last flip", steps.OrderUndo, false},
+	{"keep", "STEP [REASON]", "drop an undo that waits: what it would lift stays", steps.OrderKeep, true},
 	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
 	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
 	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},

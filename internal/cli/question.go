@@ -21,8 +21,16 @@ func (d *driver) showQuestion(full bool) {
 	case q.Asks != "":
 		sayBlock(d.say, "question: "+q.Step+": "+q.Asks, d.confirmRows(q)...)
 	default:
-		sayBlock(d.say, "approval: "+q.Step+": "+d.planText(q), d.approvalRows(q, full)...)
+		sayBlock(d.say, "approval: "+subjectOf(q)+": "+d.planText(q), d.approvalRows(q, full)...)
 	}
+}
+
+// subjectOf names what an approval is for.
+func subjectOf(q steps.Question) string {
+	if q.Lift != nil {
+		return "undo of " + q.Step + ", " + q.Lift.Ordered()
+	}
+	return q.Step
 }
 
 // planText is the plan that waits, or the call that does.
@@ -71,7 +79,15 @@ func personRows(run string, q steps.Question) []string {
 
 // otherWords are those that can be typed instead of what a question asks for.
 func otherWords(q steps.Question) string {
-	return "or hold, skip " + q.Step + " REASON, abort, " + wordStatus + ", " + wordHelp
+	return "or " + strings.Join([]string{"hold", leaveWord(q), "abort", wordStatus, wordHelp}, ", ")
+}
+
+// leaveWord is what goes on without what is asked for.
+func leaveWord(q steps.Question) string {
+	if q.Lift != nil {
+		return q.Lift.Drop()
+	}
+	return "skip " + q.Step + " REASON"
 }
 
 // offerText says what an approval is for. Of a list that was shown before, how much is
@@ -165,6 +181,9 @@ func (d *driver) words() []string {
 	var words []string
 	for _, offer := range d.asked.question.Offers {
 		words = append(words, offer.Word)
+	}
+	if d.asked.question.Lift != nil {
+		words = append(words, d.asked.question.Lift.Drop())
 	}
 	if d.asked.question.Asks != "" {
 		words = append(words, "an answer")

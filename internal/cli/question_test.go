@@ -33,6 +33,7 @@ func stretched(t *testing.T) *steps.State {
 	}
 	bodies = append(bodies, flip("extend-stale", "stale.product-detail", "120", "120s", 1)...)
 	bodies = append(bodies, flip("leaders-per-cell", "leaders.cell", "60", "60 leaders", 2)...)
+	bodies = append(bodies, &steps.OrderedBody{Order: steps.OrderUndo, Step: "leaders-per-cell", By: "ben", Reason: "search asks for it"})
 	kinds := make([]string, len(bodies))
 	for i, body := range bodies {
 		kinds[i] = kindOf(t, body)
@@ -81,6 +82,9 @@ func TestQuestions(t *testing.T) {
 	blind := modes
 	blind.Diagnosed = &steps.Noted{Text: cannotSay("connection refused").text, Diagnosis: &steps.Diagnosis{}}
 	free := steps.Question{Step: "reason", Asks: "Why?"}
+	lift := steps.Question{Step: "leaders-per-cell", Lift: &stretched(t).Lifts()[0],
+		Planned: &steps.Planned{Plan: actions.Plan{Control: "leaders.cell", Direction: runbook.Releasing}, Digest: digest, Before: "60 leaders", After: "400 leaders (field removed)"},
+		Offers:  []steps.Offer{{Scope: steps.ScopePlan, Digest: digest, Word: "approve", Covers: []steps.Change{{Control: "leaders.cell"}}}}}
 
 	var out narrow
 	for _, out.width = range []int{80, 120} {
@@ -88,7 +92,7 @@ func TestQuestions(t *testing.T) {
 		m := newScripted(t)
 		m.state = stretched(t)
 		d := &driver{machine: m, clock: laterClock{}, say: &out}
-		for _, q := range []steps.Question{ladder, rest, modes, told, blind, free} {
+		for _, q := range []steps.Question{ladder, rest, modes, told, blind, free, lift} {
 			d.asked = asked{question: q, key: questionKey(q)}
 			d.showQuestion(true)
 		}

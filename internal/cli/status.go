@@ -35,11 +35,30 @@ type status struct {
 	Step      string           `json:"step"`
 	Blocking  string           `json:"blocking"`
 	Owed      []string         `json:"owed"`
+	Undos     []undo           `json:"undos,omitempty"`    // that wait for the exit and for a word
 	ByHand    []string         `json:"by_hand,omitempty"`  // steps that were done by hand and are not taken back
 	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
 	Lab       bool             `json:"lab,omitempty"`
 	Watch     *watchkeeper     `json:"watch,omitempty"` // who has the watch, where it was handed over
+}
+
+// undo is what a person wants put back and what still waits.
+type undo struct {
+	Step    string    `json:"step"`
+	Control string    `json:"control,omitempty"` // missing for a call
+	Back    string    `json:"back"`              // what there will be, for people
+	By      string    `json:"by"`
+	Reason  string    `json:"reason,omitempty"`
+	Since   time.Time `json:"since"`
+}
+
+func undosOf(s *steps.State) []undo {
+	var list []undo
+	for _, l := range s.Lifts() {
+		list = append(list, undo{l.Step, l.Control, l.Back, l.By, l.Reason, l.At.UTC()})
+	}
+	return list
 }
 
 // watchkeeper is who has the watch over a run.
@@ -154,6 +173,7 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
 		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
+		Undos:    undosOf(state),
 		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
 		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),

@@ -35,6 +35,9 @@ func (v standing) text(width int) string {
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))
 	}
+	for _, l := range s.Lifts() {
+		rows = append(rows, "undo waits "+v.since(l.At)+": "+l.String()+"; "+l.Drop()+" drops it")
+	}
 	for _, h := range s.DoneByHand() {
 		rows = append(rows, "done by hand, for a person to take back: "+h.String())
 	}
@@ -55,11 +58,7 @@ func (v standing) blocks() []string {
 	}
 	var rows []string
 	for _, hold := range v.state.Holds() {
-		lasts := "for " + ago(hold.Since, v.now)
-		if v.past {
-			lasts = "since " + clockTime(hold.Since, v.now)
-		}
-		rows = append(rows, "held "+lasts+": "+hold.Sentence)
+		rows = append(rows, "held "+v.since(hold.Since)+": "+hold.Sentence)
 		if hold.Can != "" {
 			rows = append(rows, "  can:  "+hold.Can)
 		}
@@ -74,6 +73,14 @@ func (v standing) blocks() []string {
 		return rows
 	}
 	return append(rows, costRows(v.state, v.now)...)
+}
+
+// since says for how long something has been so or, where nobody walks, since when.
+func (v standing) since(at time.Time) string {
+	if v.past {
+		return "since " + clockTime(at, v.now)
+	}
+	return "for " + ago(at, v.now)
 }
 
 // costRows says what waiting costs now.

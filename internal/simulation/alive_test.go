@@ -93,6 +93,7 @@ var mutants = []struct {
 	{"a person's hold lifts by itself", decided(func(b *steps.Held) { b.Lifted = b.Lifted || b.Cause == "person" }), `60 order "" "hold" 0s`, releaseUnheld},
 	{"what was loosened is adopted", decided(func(b *steps.Drifted) { b.Decision = steps.DriftAdopted }), `150 hand "jobs" "on" 0s`, releaseAgreed},
 	{"nobody is asked", replaced("release: one", "release: none"), "", releaseWord},
+	{"an undo is not asked for", replaced("    - step: pause\n", "    - step: pause\n      approval: {protect: none, release: none}\n"), `150 order "pause" "undo" 0s`, releaseWord},
 	{"a Redis that is well is said to be away", warp{slow: true}, "", brakesAtOnce},
 	{"a plan counts as often as it is sent", warp{apply: appliedTwice}, "", onlyOnce},
 	{"what prewarm adds is left out", warp{observe: lowered}, `500 service "" "surge" 1s`, withinLimit},

@@ -145,7 +145,7 @@ func (c *checker) record(p *process, r audit.Record, body any) {
 		}
 	case *steps.Called:
 		if step := c.w.doc.Step(b.Step); b.Undo && !b.Finished && step.Stage.Protects() {
-			c.lifts(p.machine.State(), "undoing the call of "+b.Step)
+			c.undoesCall(p, step)
 		}
 	case *steps.Ended:
 		c.ended(p, b)
@@ -190,7 +190,12 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 			break
 		}
 		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
-		c.ordered[b.Step] = c.ordered[b.Step] || b.Order == steps.OrderUndo
+		switch b.Order {
+		case steps.OrderUndo:
+			c.ordered[b.Step] = true
+		case steps.OrderKeep:
+			delete(c.ordered, b.Step)
+		}
 		if b.Order == steps.OrderDone {
 			c.byHand[b.Step] = true
 			c.owes(b.Step)
@@ -335,22 +340,51 @@ func (c *checker) intended(p *process, b *steps.Intended) {
 	}
 	c.lifts(s, b.Target.String())
 	c.proved(p, step, b)
-	if c.w.plan.Book.Word && step.Timing.Release != runbook.ApprovalNone && !c.approved(p, step, b) {
+	if c.asks(step) && !c.approved(p, step, b) {
 		c.broken(releaseWord, "%s is intended without an approval", b.Target)
 	}
 }
 
-// undoes checks that a protection is lifted on a person's word: the exit holds, and it takes
-// two persons where any release does.
+// undoes checks that a protection is lifted on a person's word: the exit holds, and its plan was
+// approved since, as that of any release.
 func (c *checker) undoes(p *process, step *runbook.Step, b *steps.Intended) {
+	green := c.exitHolds(p, b.Target.String())
+	change := steps.Change{Control: b.Plan.Control, After: b.Plan.After}
+	if c.asks(step) && !c.agreedTo(step, b.Digest, change, green) {
+		c.broken(releaseWord, "%s is intended without an approval", b.Target)
+	}
+}
+
+// undoesCall checks the same of a call that held something off. What the restore takes back has
+// a gate of its own.
+func (c *checker) undoesCall(p *process, step *runbook.Step) {
+	what := "undoing the call of " + step.Name
+	if !c.ordered[step.Name] || c.undoing[step.Name] {
+		c.lifts(p.machine.State(), what)
+		return
+	}
+	green := c.exitHolds(p, what)
+	control := "undo of call " + step.Name
+	named := func(g *grant) bool { return !g.void && !g.at.Before(green) && covers(g, control) }
+	if c.asks(step) && !slices.ContainsFunc(c.given, named) {
+		c.broken(releaseWord, "%s is started without an approval", what)
+	}
+}
+
+// exitHolds checks that nothing stands before a lift and that the exit holds, and gives since when.
+func (c *checker) exitHolds(p *process, what string) time.Time {
 	s := p.machine.State()
-	c.lifts(s, b.Target.String())
-	if looks := c.looks(p, c.w.doc.Exit.When, "", ""); s.Recovered == nil || len(looks) == 0 || !looks[0].pass {
-		c.broken(releaseProved, "%s is intended and the exit does not hold", b.Target)
+	c.lifts(s, what)
+	looks := c.looks(p, c.w.doc.Exit.When, "", "")
+	if s.Recovered == nil || len(looks) == 0 || !looks[0].pass {
+		c.broken(releaseProved, "%s is begun and the exit does not hold", what)
 	}
-	if step.Timing.Release == runbook.ApprovalTwo && !c.approved(p, step, b) {
-		c.broken(releaseWord, "%s is intended and two persons were to agree", b.Target)
-	}
+	return c.rowOf(looks)
+}
+
+// asks reports whether a release of a step takes somebody's word.
+func (c *checker) asks(step *runbook.Step) bool {
+	return c.w.plan.Book.Word && step.Timing.Release != runbook.ApprovalNone
 }
 
 // lifts checks that nothing stands before a release.
@@ -408,14 +442,16 @@ func (c *checker) unfinished(s *steps.State) string {
 // approved looks for the approval of a flip: of this plan since its gate is green, or of
 // this change in a wider one.
 func (c *checker) approved(p *process, step *runbook.Step, b *steps.Intended) bool {
-	var green time.Time
-	if !step.Stage.Protects() {
-		green = c.greenSince(p, step, b)
-	}
+	change := steps.Change{Control: b.Plan.Control, After: b.Plan.After}
+	return c.agreedTo(step, b.Digest, change, c.greenSince(p, step, b))
+}
+
+// agreedTo looks for the words of as many persons as a step takes.
+func (c *checker) agreedTo(step *runbook.Step, digest string, change steps.Change, green time.Time) bool {
 	var voices []voice
 	for _, g := range c.given {
-		same := func(ch steps.Change) bool { return ch.Control == b.Plan.Control && sameRaw(ch.After, b.Plan.After) }
-		covers := g.Scope == steps.ScopePlan && g.Digest == b.Digest && !g.at.Before(green) ||
+		same := func(ch steps.Change) bool { return ch.Control == change.Control && sameRaw(ch.After, change.After) }
+		covers := g.Scope == steps.ScopePlan && g.Digest == digest && !g.at.Before(green) ||
 			g.Scope != steps.ScopePlan && slices.ContainsFunc(g.Covers, same)
 		if covers && !g.void {
 			voices = append(voices, voiceOf(g.By, g.Origin))
@@ -512,8 +548,13 @@ func (c *checker) proved(p *process, step *runbook.Step, b *steps.Intended) {
 // greenSince is when the present row of passes began, as the world knows it.
 func (c *checker) greenSince(p *process, step *runbook.Step, b *steps.Intended) time.Time {
 	from, to := rung(b)
+	return c.rowOf(c.looks(p, step.When, from, to))
+}
+
+// rowOf is when the present row of passes began.
+func (c *checker) rowOf(looks []look) time.Time {
 	var since time.Time
-	for _, l := range c.looks(p, step.When, from, to) {
+	for _, l := range looks {
 		if !l.pass {
 			return since
 		}

@@ -105,6 +105,9 @@ func (d *drawing) may() string {
 	for _, offer := range d.question.Offers {
 		words = append(words, `"`+offer.Word+`"`)
 	}
+	if d.question.Lift != nil {
+		words = append(words, `"`+d.question.Lift.Drop()+`"`)
+	}
 	if d.question.Asks != "" {
 		words = append(words, "an answer")
 	}

@@ -25,13 +25,17 @@ func (d *drawing) holdSection(width int) section {
 	return section{rows: rows, least: min(2, len(rows)), flows: true}
 }
 
-// owedSection names the steps whose effect has not been seen yet.
+// owedSection names the steps whose effect has not been seen yet, and what persons want put back.
 func (d *drawing) owedSection(width int) section {
-	owed := d.s.Owed()
-	if len(owed) == 0 {
-		return section{}
+	var rows []string
+	if owed := d.s.Owed(); len(owed) > 0 {
+		rows = d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6)
 	}
-	return section{rows: d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6), least: 1, flows: true}
+	for _, l := range d.s.Lifts() {
+		text := fmt.Sprintf("undo waits %s: %s; \"%s\" drops it", lasts(d.now.Sub(l.At)), l, l.Drop())
+		rows = append(rows, d.paintedWrap(d.ink.doubt, text, width, 6)...)
+	}
+	return section{rows: rows, least: min(1, len(rows)), flows: true}
 }
 
 // controlSection is what is not at its steady value, with owner and age.

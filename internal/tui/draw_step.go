@@ -85,6 +85,9 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 	switch q := &d.question; {
 	case q.Asks != "":
 		return d.askRows(q, width)
+	case q.Lift != nil:
+		rows := d.paintedWrap(d.ink.doubt, "  undo "+q.Lift.Ordered(), width, 4)
+		return append(rows, d.liftPlan(q, width)...)
 	case q.Planned != nil:
 		return append(d.paintedWrap(ink{}, "  "+planText(q.Planned), width, 4), d.widerRows(q, width)...)
 	case len(q.Offers) > 0:
@@ -97,6 +100,14 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 		return []string{d.ink.quiet.paint(d.fit("  will: "+d.flipText(step.Flip), width))}
 	}
 	return nil
+}
+
+// liftPlan is what the undo that is asked for would do.
+func (d *drawing) liftPlan(q *steps.Question, width int) []string {
+	if q.Planned == nil {
+		return []string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}
+	}
+	return d.paintedWrap(ink{}, "  "+planText(q.Planned), width, 4)
 }
 
 // widerRows say what each wider approval takes along.

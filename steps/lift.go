@@ -1,0 +1,183 @@
+package steps
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rewarm/rewarm/runbook"
+)
+
+// UndoWord is the word of a person who wants a step put back.
+type UndoWord struct {
+	By     string
+	Reason string // "" when none was given
+	At     time.Time
+}
+
+// Lift is an undo that was ordered and lifts a protection by it. It is owed to a person: once
+// the exit holds and nothing blocks, its plan is shown and approved as that of any release.
+// Until then the step is in force, and OrderKeep drops it.
+type Lift struct {
+	UndoWord
+	Step    string
+	Control string // "" for a call
+	Back    string // what there will be, for people
+}
+
+// String says what is to be put back, by whom and why.
+func (l Lift) String() string {
+	back := l.Control + " to " + l.Back
+	if l.Control == "" {
+		back = l.Back
+	}
+	return l.Step + ": " + back + ", " + l.Ordered()
+}
+
+// Ordered says who wants it and why.
+func (l Lift) Ordered() string {
+	if l.Reason == "" {
+		return "ordered by " + l.By
+	}
+	return "ordered by " + l.By + ": " + l.Reason
+}
+
+// Drop is the word with which a person leaves it as it is.
+func (l Lift) Drop() string { return string(OrderKeep) + " " + l.Step }
+
+// Lifts gives what persons want put back and what waits for the exit, in walk order; none
+// once the run has ended.
+func (s *State) Lifts() []Lift {
+	var list []Lift
+	for step := range s.Doc.Steps() {
+		if st := s.steps[step.Name]; s.Ending == "" && st != nil && st.undoWaits(step) {
+			list = append(list, s.liftOf(step, st))
+		}
+	}
+	return list
+}
+
+func (s *State) liftOf(step *runbook.Step, st *StepState) Lift {
+	l := Lift{UndoWord: *st.Ordered, Step: step.Name}
+	if st.Undoing == nil {
+		l.Back = "its call taken back"
+		return l
+	}
+	l.Control = st.Undoing.Plan.Control
+	l.Back = readableAfter(s.Doc.Control(l.Control), st.Undoing.Plan.Before)
+	return l
+}
+
+// undoWaits reports whether a person wants a step put back that lifts a protection by it:
+// then it waits for the exit, and until it is done the step is in force.
+func (st *StepState) undoWaits(step *runbook.Step) bool {
+	switch {
+	case st.Ordered == nil:
+		return false
+	case st.Undoing != nil:
+		return st.Undoing.Plan.Direction == runbook.Protecting
+	}
+	return st.UndoCall && step.Stage.Protects()
+}
+
+func (st *StepState) dropUndo() {
+	st.Undoing, st.Ordered, st.UndoCall = nil, nil, false
+}
+
+// keep leaves in force what a person wanted put back and what still waits.
+func (m *Machine) keep(o Order) error {
+	step, refused := m.state.kept(o.Step)
+	if refused != nil {
+		return refused
+	}
+	return m.by(o, KindOrdered, &OrderedBody{Order: OrderKeep, Step: step.Name, By: o.By, Reason: o.Text})
+}
+
+// kept finds the step whose undo is to be dropped, by its name or that of the control, or
+// says why there is nothing to drop.
+func (s *State) kept(name string) (*runbook.Step, *RefusedOrder) {
+	lifts := s.Lifts()
+	i := slices.IndexFunc(lifts, func(l Lift) bool { return name == l.Step || name == l.Control })
+	if i < 0 {
+		return nil, &RefusedOrder{Sentence: "no undo of " + name + " waits", Hint: "status lists those that do"}
+	}
+	step := s.Doc.Step(lifts[i].Step)
+	if call := s.callOf(step.Name, true, false); s.openStep(step.Name) || call != nil && !call.Finished {
+		return nil, &RefusedOrder{Sentence: step.Name + " is being put back at this moment", Hint: "wait for its outcome"}
+	}
+	return step, nil
+}
+
+func (s *State) keepOrdered(b *OrderedBody) {
+	if step := s.Doc.Step(b.Step); step != nil && s.Step(step.Name).undoWaits(step) {
+		s.Step(step.Name).dropUndo()
+		s.voidStep(step.Name)
+	}
+}
+
+// orderedLifts takes protections off on a person's word: as any release behind everything
+// that blocks, gated by the exit and approved. That it waits is said when nothing else blocks.
+func (n *next) orderedLifts() Move {
+	if n.s.aborting != nil || n.s.stopping {
+		return nil
+	}
+	for step := range n.doc.Steps() {
+		st := n.s.Step(step.Name)
+		if !st.undoWaits(step) {
+			continue
+		}
+		if waits := n.liftWaits(); waits != "" {
+			n.blockLast("the undo of " + step.Name + " waits: " + waits)
+			return nil
+		}
+		if move := n.orderedLift(step, st); move != nil {
+			return move
+		}
+	}
+	return nil
+}
+
+// liftWaits says what stands before putting a protection back, "" when nothing does.
+func (n *next) liftWaits() string {
+	if blocker := n.blocker(); blocker != "" {
+		return blocker
+	}
+	for step := range n.doc.Steps() {
+		if st := n.s.Step(step.Name); st.Awaiting != nil {
+			return n.waitingFor(n.s.expectWatch(step, st))
+		}
+	}
+	if n.s.Recovered == nil || !n.s.followExit().passesNow {
+		return n.waitingForExit()
+	}
+	return ""
+}
+
+// orderedLift puts one step back once that is approved.
+func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
+	if st.Undoing == nil {
+		if n.asksLift(step, st, nil, callChange(step, true)) {
+			return n.autoApproval()
+		}
+		return StartCall{Step: step.Name, Undo: true, Call: step.Call}
+	}
+	move := n.undoFlip(step, st.Undoing)
+	flip, ready := move.(ApplyFlip)
+	if ready && flip.Planned.Plan.Direction == runbook.Releasing && n.asksLift(step, st, flip.Planned, changeOf(flip.Planned.Plan)) {
+		return n.autoApproval()
+	}
+	return move
+}
+
+// asksLift reports whether a lift waits for a word that nobody has given. A word for the plan
+// counts while the exit has held since.
+func (n *next) asksLift(step *runbook.Step, st *StepState, p *Planned, c Change) bool {
+	q, asks := n.missingApproval(step, step.Timing.Release, p, []Change{c}, n.s.followExit().green)
+	if !asks {
+		return false
+	}
+	lift := n.s.liftOf(step, st)
+	q.Lift = &lift
+	n.ask(q)
+	n.blockLast("the undo of " + step.Name + waitsFor(q))
+	return true
+}
