@@ -89,6 +89,7 @@ func (s *practice) judged(err error) error {
 	case exitAborted:
 		return nil
 	case exitCommanded:
+		s.playing.Lost(err.Error())
 		sayWarning(s.p.err, err.Error()+"; the rest of the day was played without you")
 		return nil
 	case exitInterrupted:

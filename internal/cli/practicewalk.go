@@ -49,15 +49,15 @@ func (s *practice) shown(record audit.Record, body any) { s.playing.Record(recor
 // replayed does nothing: the day knows what came before.
 func (s *practice) replayed(audit.Record, any) {}
 
-// greet says what a person who was called knows, in a row of a screen.
+// greet says what a person who was called knows, in a row of a screen, and how far their words reach.
 func (s *practice) greet(w *walk) {
 	out := w.person.out()
 	if out == nil {
 		out = s.p.err
 	}
-	say(out, "", "no other terminal reaches this lab; type help for what you can say here")
 	say(out, "", fmt.Sprintf("you were called %s ago: something is wrong with %s; the end tells what",
 		s.playing.Elapsed(), s.doc.Service))
+	say(out, "", "no other terminal reaches this lab; type help for what you can say here")
 }
 
 // comeBack goes on with the run in a new process when that can be, as a person does whose process was killed. It gives
@@ -71,6 +71,9 @@ func (s *practice) comeBack(ctx context.Context, gone *walk) (*walk, error) {
 		"a new one goes on with the log in %s", away))
 	if err := s.waitAway(ctx); err != nil {
 		return nil, quiet(exitInterrupted, err)
+	}
+	if t := s.p.terminal(); t != nil {
+		drain(t.file) // nobody was there to read it
 	}
 	s.mail.take()
 	log, err := s.p.logOf(ctx, gone.folder.run, "")

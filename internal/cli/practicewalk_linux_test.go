@@ -33,6 +33,7 @@ func (s *seat) practised() (log, compared string) {
 func TestPractice(t *testing.T) {
 	s := sitDown(t, "gameday", "run", rumbling(t, ""), "--operator", "human", "--plain", "--speed", "40")
 	s.sees("you were called 1s ago: something is wrong with catalog; the end tells what")
+	s.sees("no other terminal reaches this lab; type help for what you can say here")
 	s.declares("7")
 	s.sees("approval: allow-prewarm: ")
 	s.types("skip allow-prewarm too early\n")
@@ -78,8 +79,11 @@ func TestPracticeIsInterfered(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, s.shown())
 	}
 	s.verifies()
-	log, _ := s.practised()
+	log, compared := s.practised()
 	hides(t, "the log", log)
+	if !strings.Contains(compared, `"event":"walk","outcome":"ended"`) {
+		t.Errorf("the day does not tell that the walk was lost: %.900s", compared)
+	}
 }
 
 // TestDayIsWatched: the screen follows the walk of a script into the hands of whoever takes it over. Who leaves it is told

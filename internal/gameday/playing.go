@@ -101,6 +101,9 @@ func (p *Playing) Record(record audit.Record, body any) { p.seat.record(record, 
 // Elapsed is the time since the start of the day.
 func (p *Playing) Elapsed() time.Duration { return p.w.elapsed() }
 
+// Lost says why the person's walk has ended before its end.
+func (p *Playing) Lost(why string) { p.w.tell(Event{Event: "walk", Outcome: "ended", Detail: why}) }
+
 // End judges the day: at this moment when the person has left their walk before its end, else
 // after everything that is yet to come. The machine must be at rest.
 func (p *Playing) End(ctx context.Context) (*Result, error) {
