@@ -37,6 +37,39 @@ func TestPracticeText(t *testing.T) {
 	})
 }
 
+// Every bundled day that a person can practise is walked by a runbook that tells neither its name nor where it is from,
+// and has its lines where the real one has them.
+func TestBundledDaysAreDisguised(t *testing.T) {
+	p := &program{}
+	practised := 0
+	for _, name := range bundledDays() {
+		day, err := p.openDay(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if practicable(day) != nil {
+			continue
+		}
+		practised++
+		doc, err := disguised(day.Book)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if strings.Contains(string(doc.Source), "name: "+day.Book.Name+"\n") || comments.Match(doc.Source) {
+			t.Errorf("%s: the runbook tells that it is %s", name, day.Book.Name)
+		}
+		for step := range day.Book.Steps() {
+			if hidden := doc.Step(step.Name); hidden == nil || hidden.Pos != step.Pos {
+				t.Errorf("%s: step %s is lost or stands elsewhere", name, step.Name)
+			}
+		}
+	}
+	if practised < 25 {
+		t.Errorf("%d days can be practised", practised)
+	}
+}
+
 // plainResult is of a day on which everything was expected to hold, and did.
 func plainResult(day *gameday.Day) *gameday.Result {
 	r := &gameday.Result{Seed: day.Story.Seed, Scenario: day.Story.Name, Runbook: day.Runbook, Modelled: true, Ending: "closed", Lasted: 300}
