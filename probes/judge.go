@@ -223,14 +223,16 @@ func unusable(a *Answer) (Reason, string) {
 	if a.Count == 0 || len(a.Readings) == 0 {
 		return NoData, ""
 	}
-	if !slices.ContainsFunc(a.Readings, func(r Reading) bool { return !finite(r.Value) }) {
+	if a.Max.Raw != "" { // then all are finite
 		return "", ""
 	}
-	first := slices.MinFunc(a.Readings, compareReadings)
-	if math.IsNaN(first.Value) {
+	switch first := slices.MinFunc(a.Readings, compareReadings); {
+	case math.IsNaN(first.Value):
 		return NotANumber, "NaN in " + first.Series
+	case math.IsInf(first.Value, 0):
+		return Infinite, first.Raw + " in " + first.Series
 	}
-	return Infinite, first.Raw + " in " + first.Series
+	return "", ""
 }
 
 // Freshness is what the age of samples is held against. A clock of Prometheus that was set back asks
