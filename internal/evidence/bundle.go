@@ -200,6 +200,9 @@ const mostBytes = 16 << 30
 // unpack finds the files of a zip.
 func unpack(bundle io.ReaderAt, size int64) (files, error) {
 	r, err := zip.NewReader(bundle, size)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, errors.New("this is no bundle: no zip, or one that was cut off or changed at its end")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("this is no bundle: %w", err)
 	}

@@ -56,7 +56,7 @@ type packed struct{ *zip.File }
 func (p packed) Open() (io.ReadCloser, error) {
 	from, err := p.File.Open()
 	if err != nil {
-		return nil, err
+		return nil, inPlainWords(err)
 	}
 	return struct {
 		io.Reader
@@ -77,7 +77,22 @@ func (u *upTo) Read(b []byte) (int, error) {
 	if u.left -= int64(n); u.left < 0 {
 		return 0, errors.New("it is longer than the zip says")
 	}
-	return n, err
+	return n, inPlainWords(err)
+}
+
+// inPlainWords says what is wrong with a file in a zip to people who do not know how a zip is made.
+func inPlainWords(err error) error {
+	switch {
+	case errors.Is(err, zip.ErrChecksum):
+		return errors.New("its bytes are not those that were packed, by their checksum: the bundle was damaged or changed after the export")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it is shorter than the zip says: the bundle was damaged or changed after the export")
+	case errors.Is(err, zip.ErrFormat):
+		return errors.New("the zip has no file where it says: the bundle was damaged or changed after the export")
+	case errors.Is(err, zip.ErrAlgorithm):
+		return errors.New("it is compressed in a way that rewarm does not read: rewarm stores files as they are")
+	}
+	return err
 }
 
 // mostHeld bounds the files of a bundle that are read as a whole: all but the log.

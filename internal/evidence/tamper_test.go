@@ -63,6 +63,22 @@ func changeEveryByte(t *testing.T, bundle []byte) {
 	t.Logf("%d bytes of %d changed, each found and named", found, len(bundle))
 }
 
+// TestDamageInPlainWords: what a zip's own checks find is said without their words, and names the file.
+func TestDamageInPlainWords(t *testing.T) {
+	bundle, _, _ := signedBundle(t)
+	at := bytes.Index(bundle, []byte(`"kind":"stage"`))
+	changed := bytes.Clone(bundle)
+	changed[at] ^= 0x01
+	for want, damaged := range map[string][]byte{
+		`"audit.jsonl": its bytes are not those that were packed`: changed,
+		"this is no bundle: no zip, or one that was cut off":      bundle[:len(bundle)-9],
+	} {
+		if _, err := verified(damaged, Check{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "zip:") {
+			t.Errorf("%v, not %q", err, want)
+		}
+	}
+}
+
 // TestEveryByteWithRightHashes changes the bytes of every file in turn and packs the bundle anew with every hash of the
 // zip and the manifest right: with the signature left in it is found by that, and without by the chain, the head, or
 // because it does not follow from the records. A capture is a claim then, and named as one.
