@@ -65,14 +65,8 @@ func (n *next) protectAction(step *runbook.Step, st *StepState) Move {
 	return n.writeStep(step, StepDone, "passed")
 }
 
-// applies reports whether a step is for one of the declared modes. When none was
-// declared, steps with modes run as if theirs were.
-func (n *next) applies(step *runbook.Step) bool {
-	if len(step.Modes) == 0 || len(n.s.Modes) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(step.Modes, func(m runbook.Mode) bool { return slices.Contains(n.s.Modes, m) })
-}
+// applies reports whether a step is for one of the declared modes.
+func (n *next) applies(step *runbook.Step) bool { return isFor(step, n.s.Modes) }
 
 func (n *next) writeStep(step *runbook.Step, phase StepPhase, outcome string) Move {
 	body := &StepBody{Step: step.Name, Stage: step.Stage.String(), State: phase, Outcome: outcome}
