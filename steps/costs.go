@@ -39,9 +39,9 @@ func (s *State) costs(now time.Time) string {
 func (s *State) RunsOut() (control string, end time.Time) { return s.runsOut() }
 
 // runsOut compares the windows by their length. Once the exit has held nobody lives on such
-// copies any more.
+// copies any more, until the service is out of its bounds again.
 func (s *State) runsOut() (control string, end time.Time) {
-	if s.Recovered != nil {
+	if _, out := s.OutAgain(); s.Recovered != nil && !out {
 		return "", time.Time{}
 	}
 	var longest time.Duration

@@ -47,6 +47,13 @@ func (s *State) exitView(w Watch) GateView {
 	return view
 }
 
+// OutAgain says since when, on our clock, the service is out of the bounds of its exit again, after it had recovered;
+// false while it is not. That the exit cannot be measured does not change what it was.
+func (s *State) OutAgain() (since time.Time, out bool) {
+	x := s.followExit()
+	return x.knownAt, s.Recovered != nil && x.known == probes.Fail
+}
+
 // Question is what the walk waits for a person to say at a time. Waits is false while it has
 // something else to do first: then what was asked before may still be asked.
 func (s *State) Question(now time.Time) (q Question, waits bool) {

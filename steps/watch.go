@@ -375,7 +375,9 @@ type exitTrack struct {
 	since     time.Time // evaluation time of the first observation of the first interval
 	held      time.Time // end of the last interval, once all have held
 	passesNow bool
-	green     int // the poll with which the present row of passes began, counted over the whole run
+	green     int            // the poll with which the present row of passes began, counted over the whole run
+	known     probes.Verdict // the last that was measured: unknown does not change it
+	knownAt   time.Time      // since when, on our clock
 }
 
 // anew lets the intervals start again.
@@ -431,6 +433,9 @@ func (s *State) countExit(x *exitTrack, w Watch, p *poll) {
 	x.passesNow = x.last.Verdict == probes.Pass
 	if x.passesNow && !passed {
 		x.green = p.index
+	}
+	if x.last.Verdict != probes.Unknown && x.last.Verdict != x.known {
+		x.known, x.knownAt = x.last.Verdict, p.seenAt
 	}
 	if setBack := p.at.Before(x.since); !x.passesNow || gap || setBack {
 		x.since = time.Time{}
