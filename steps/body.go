@@ -337,7 +337,8 @@ type Held struct {
 	Lifted   bool     `json:"lifted,omitempty"`
 	By       string   `json:"by,omitempty"`
 	Sentence string   `json:"sentence"`
-	Can      string   `json:"can,omitempty"` // what a person may do now
+	Can      string   `json:"can,omitempty"`   // what a person may do now
+	Words    []string `json:"words,omitempty"` // what of that can be typed, besides abort
 	Costs    string   `json:"costs,omitempty"`
 	Origin   *Origin  `json:"origin,omitempty"`
 }

@@ -60,7 +60,7 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 		return n.writeStep(step, StepDone, "failed, and done by hand: "+c.Error)
 	case n.s.hold(causeCall(step.Name)) == nil && st.Outcome == "":
 		return n.heldBy(causeCall(step.Name), fmt.Sprintf("%s: the call failed: %s", step.Name, c.Error),
-			"do it by hand and type release, or abort")
+			"do it by hand before the release", releaseWord)
 	}
 	return n.writeStep(step, StepDone, "failed: "+c.Error)
 }

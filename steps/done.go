@@ -107,7 +107,7 @@ func (n *next) takeBack(step *runbook.Step, st *StepState) Move {
 		return n.block(blocker)
 	}
 	return n.heldBy(causeByHand(back.Step), "what was done by hand has to be taken back by hand: "+audit.Cut(back.String(), longestSentence),
-		"take it back and type release, or abort")
+		"take it back before the release", releaseWord)
 }
 
 // byHandNames lists what was done by hand and is not taken back, for the end of a run.

@@ -42,15 +42,41 @@ func causeFailing(step string) string { return "failing " + step }
 func causeDrift(name string) string   { return "drift of " + name }
 func causeUnknown(name string) string { return "unknown " + name }
 
-// heldBy starts a hold: it says what blocks, what a person may do, and what waiting costs.
-func (n *next) heldBy(cause, sentence, can string) Move {
-	return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: cause, Sentence: sentence, Can: can, Costs: n.s.costs(n.now)}}
+// heldBy starts a hold: it says what blocks, what a person may type and what becomes of that, and what waiting costs.
+func (n *next) heldBy(cause, sentence, about string, words ...string) Move {
+	return n.held(Held{Cause: cause, Sentence: sentence, Can: canType(about, words...), Words: words})
 }
 
-// skipOrAbort says what a person may do about a step that holds, and when it lifts without.
-func skipOrAbort(step *runbook.Step, until string) string {
-	return "skip " + step.Name + " REASON, or abort; it lifts when " + until
+func (n *next) held(h Held) Move {
+	h.Costs = n.s.costs(n.now)
+	return Write{Kind: KindHeld, Durable: true, Body: &h}
 }
+
+// canType lists the words of a hold, of which abort is always one, and then says what there is to know about them.
+func canType(about string, words ...string) string {
+	list := string(OrderAbort)
+	if len(words) > 0 {
+		list = strings.Join(words, ", ") + ", or " + list
+	}
+	if about == "" {
+		return list
+	}
+	return list + "; " + about
+}
+
+// About is what there is to know about the words of a hold, and when it lifts without any: Can without its list.
+func (h *Held) About() string {
+	return strings.TrimPrefix(strings.TrimPrefix(h.Can, canType("", h.Words...)), "; ")
+}
+
+// skipping says what a skip does about a step that holds, and when it lifts without.
+func skipping(until string) string { return "a skip goes on without it; it lifts when " + until }
+
+// skipWord is how a step is skipped.
+func skipWord(step *runbook.Step) string { return "skip " + step.Name + " REASON" }
+
+// releaseWord is how a person lifts a hold.
+const releaseWord = string(OrderRelease)
 
 // mostFailures is how often a release may fail before a person has to look: a walk that
 // approves by itself must not swing the load up and down for ever.
@@ -62,30 +88,30 @@ func (n *next) raiseHolds() Move {
 	for step := range n.doc.Steps() {
 		undone := n.s.Step(step.Name).Undone && n.s.hold(causeUndone(step.Name)) == nil
 		if undone && step.Optional {
-			return n.skip(step, "optional, and put back for "+n.s.Step(step.Name).UndoneFor, nil)
+			return n.skip(step, "optional, and undone for "+n.s.Step(step.Name).UndoneFor, nil)
 		}
 		if undone {
-			return n.heldBy(causeUndone(step.Name), step.Name+" was put back for "+n.s.Step(step.Name).UndoneFor,
-				skipOrAbort(step, "what it was put back for has passed"))
+			return n.heldBy(causeUndone(step.Name), step.Name+" was undone for "+n.s.Step(step.Name).UndoneFor,
+				skipping("what it was undone for has passed"), skipWord(step))
 		}
 	}
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
 		if st.Failures >= mostFailures && st.Phase != StepDone && n.s.hold(causeFailing(step.Name)) == nil {
 			return n.heldBy(causeFailing(step.Name), fmt.Sprintf("%s has failed %d times, the last for %s", step.Name, st.Failures, st.UndoneFor),
-				"release to try it again, skip "+step.Name+" REASON, or abort")
+				"a release tries it again, a skip goes on without it", releaseWord, skipWord(step))
 		}
 	}
 	for _, step := range n.s.toUndo() {
 		if c := n.s.callOf(step.Name, true, false); c != nil && c.Finished && n.s.hold(causeCall(step.Name)) == nil {
-			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error, "undo it by hand and type release, or abort")
+			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error, "undo it by hand before the release", releaseWord)
 		}
 	}
 	for i := range n.doc.Controls {
 		name := n.doc.Controls[i].Name
 		if d := n.s.drifts[name]; d != nil && n.s.hold(causeDrift(name)) == nil {
 			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name, shown(d.Expected), shown(d.Found)),
-				"put-back "+name+", adopt "+name+", or abort")
+				"the first writes this run's value again, the second leaves what is there", "put-back "+name, "adopt "+name)
 		}
 	}
 	if n.s.Broken && n.s.hold(causeDisk) == nil {
@@ -93,11 +119,11 @@ func (n *next) raiseHolds() Move {
 			"make room, stop this walk with Ctrl-C, then "+n.s.goOn())
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
-		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "abort; it lifts when redis answers, and protections are tried until then"+n.doneHint())
+		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "it lifts when redis answers, and protections are tried until then"+n.doneHint(), n.doneWords()...)
 	}
 	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
 		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
-			strings.TrimPrefix(n.s.refusal.Hint+", or abort; protections are tried until redis takes them", ", or ")+n.doneHint())
+			strings.TrimPrefix(n.s.refusal.Hint+"; protections are tried until redis takes them", "; ")+n.doneHint(), n.doneWords()...)
 	}
 	if move := n.shiftEnds(); move != nil {
 		return move
@@ -115,10 +141,18 @@ func (n *next) refusedBrakes() []string {
 
 // doneHint says what a person may do about brakes that Redis does not take.
 func (n *next) doneHint() string {
-	if waiting := n.waitingBrakes(); len(waiting) > 0 {
-		return "; what is done by hand instead: done " + waiting[0] + " HOW"
+	if len(n.waitingBrakes()) > 0 {
+		return "; done says what was done by hand instead"
 	}
 	return ""
+}
+
+// doneWords is how the first of those brakes is said to be done by hand.
+func (n *next) doneWords() []string {
+	if waiting := n.waitingBrakes(); len(waiting) > 0 {
+		return []string{"done " + waiting[0] + " HOW"}
+	}
+	return nil
 }
 
 // waitingBrakes names the protecting steps whose flip is still to be made.
@@ -137,7 +171,7 @@ func (n *next) guardHolds() Move {
 	for i := range n.doc.Guards {
 		g := &n.doc.Guards[i]
 		if n.s.guarding(g) && n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "abort; it lifts when the guard holds again"+guardHint(g))
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "it lifts when the guard holds again"+guardHint(g))
 		}
 	}
 	return n.unjudged()
@@ -215,7 +249,7 @@ func (n *next) over(cause string) (string, bool) {
 			if st.Skipped {
 				return "it was skipped", true
 			}
-			return "what it was put back for has passed", n.undoneOver(step, st)
+			return "what it was undone for has passed", n.undoneOver(step, st)
 		}
 	}
 	return n.overElsewhere(cause)
@@ -258,6 +292,9 @@ func (n *next) standOf(w Watch) string {
 		return "not observed yet"
 	}
 	line := sentences(t.last.judgement())
+	if t.last.Verdict == probes.Pass && w.Passes > 1 { // what is still missing first: the rest holds
+		return fmt.Sprintf("passes %d of %d times in a row: %s", t.passes, w.Passes, line)
+	}
 	if trend := n.s.moves(w, t); trend != "" {
 		line += ", " + trend
 	}

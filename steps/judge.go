@@ -105,7 +105,7 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 		return nil
 	}
 	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipOrAbort(step, "the expectation is met")+readingHint(t.last.judgement().Findings))
+		skipping("the expectation is met")+readingHint(t.last.judgement().Findings), append(readingWords(t.last.judgement().Findings), skipWord(step))...)
 }
 
 // otherwise is what a failed expectation leads to. A flip that protects is never undone
@@ -215,7 +215,7 @@ func (n *next) closing() Move {
 			n.wake(due)
 			return nil
 		}
-		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(), "abort; it lifts when the exit holds")
+		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(), "it lifts when the exit holds")
 	}
 	if len(n.s.Lifts()) > 0 {
 		return nil // a person is asked about each

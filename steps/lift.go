@@ -102,7 +102,7 @@ func (s *State) kept(name string) (*runbook.Step, *RefusedOrder) {
 	}
 	step := s.Doc.Step(lifts[i].Step)
 	if call := s.callOf(step.Name, true, false); s.openStep(step.Name) || call != nil && !call.Finished {
-		return nil, &RefusedOrder{Sentence: step.Name + " is being put back at this moment", Hint: "wait for its outcome"}
+		return nil, &RefusedOrder{Sentence: step.Name + " is being undone at this moment", Hint: "wait for its outcome"}
 	}
 	return step, nil
 }

@@ -24,7 +24,7 @@ func (m *Machine) follow(o Order) error {
 	case OrderApprove:
 		return m.approve(o)
 	case OrderHold:
-		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: "release, or abort", Costs: m.state.costs(m.c.Clock.Now())})
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: canType("", releaseWord), Words: []string{releaseWord}, Costs: m.state.costs(m.c.Clock.Now())})
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
@@ -105,7 +105,8 @@ func (m *Machine) release(o Order) error {
 		}
 	}
 	if len(causes) == 0 {
-		return &RefusedOrder{Sentence: "nothing is held by a person", Hint: "other holds lift when their cause has passed"}
+		return &RefusedOrder{Sentence: "nothing is held by a person",
+			Hint: "other holds lift when their cause has passed; what waits for a word is let go with approve"}
 	}
 	return m.by(o, KindHeld, &Held{Cause: causes[0], Also: causes[1:], Lifted: true, By: o.By, Sentence: released(o)})
 }

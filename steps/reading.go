@@ -256,12 +256,20 @@ var lostReasons = []probes.Reason{probes.Transport, probes.Malformed, probes.Rej
 
 // readingHint says what a person may do about a gate that cannot be measured.
 func readingHint(findings []probes.Finding) string {
-	for _, f := range findings {
-		if f.Verdict == probes.Unknown && slices.Contains(lostReasons, f.Reason) {
-			return "; what cannot be measured is given by hand: reading " + f.Probe + " VALUE until TIME from SOURCE"
-		}
+	if words := readingWords(findings); len(words) > 0 {
+		return "; a reading gives by hand what cannot be measured"
 	}
 	return ""
+}
+
+// readingWords is how the first probe is given by hand that cannot be measured.
+func readingWords(findings []probes.Finding) []string {
+	for _, f := range findings {
+		if f.Verdict == probes.Unknown && slices.Contains(lostReasons, f.Reason) {
+			return []string{"reading " + f.Probe + " VALUE until TIME from SOURCE"}
+		}
+	}
+	return nil
 }
 
 // byHand reports whether an answer to one of the asks was given by hand.

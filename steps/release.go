@@ -45,7 +45,7 @@ func (n *next) through() Move {
 	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker)
 	}
-	return n.heldBy(causeThrough, "told to stop after "+n.last().String(), n.s.goOn())
+	return n.held(Held{Cause: causeThrough, Sentence: "told to stop after " + n.last().String(), Can: n.s.goOn()})
 }
 
 // goOn is how a person goes on with a run that has stopped. The lab ends with the process
@@ -178,7 +178,7 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.judgement().Findings)
 	}
 	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipOrAbort(step, "the gate passes")+readingHint(n.s.track(w).last.judgement().Findings))
+		skipping("the gate passes")+readingHint(n.s.track(w).last.judgement().Findings), append(readingWords(n.s.track(w).last.judgement().Findings), skipWord(step))...)
 }
 
 // blocker says what stands before every release, "" when nothing does.

@@ -349,6 +349,18 @@ func (w *walker) show(what string) error {
 		for _, o := range q.Offers {
 			fmt.Fprintf(&w.out, "  %s: %s\n", o.Word, changesText(o.Covers))
 		}
+	case "may":
+		fmt.Fprintln(&w.out, strings.Join(s.May(w.machine.Question()), ", "))
+	case "bounds":
+		since, out := s.OutAgain()
+		switch {
+		case out:
+			fmt.Fprintf(&w.out, "out again since +%.1fs\n", since.Sub(start).Seconds())
+		case s.Recovered != nil:
+			fmt.Fprintln(&w.out, "recovered")
+		default:
+			fmt.Fprintln(&w.out, "not recovered")
+		}
 	case "blocking":
 		if blocking := s.Blocking(w.clock.now); blocking != "" {
 			fmt.Fprintln(&w.out, blocking)

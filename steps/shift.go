@@ -43,7 +43,7 @@ func (n *next) shiftEnds() Move {
 		return nil
 	}
 	return n.heldBy(causeShift, fmt.Sprintf("the watch of %s ended at %s UTC: who has it now", shift.To, shift.Until.UTC().Format("15:04")),
-		"handover WHO UNTIL REASON, release to go on without, or abort")
+		"a release goes on without a watch", "handover WHO UNTIL REASON", releaseWord)
 }
 
 // relieved reports whether somebody has the watch again.

@@ -60,7 +60,7 @@ func (s *State) refuseUndoCall(step *runbook.Step) *RefusedOrder {
 }
 
 func undoneAlready(step *runbook.Step) *RefusedOrder {
-	return &RefusedOrder{Sentence: step.Name + " is being put back already", Hint: "status says what it waits for"}
+	return &RefusedOrder{Sentence: step.Name + " is being undone already", Hint: "status says what it waits for"}
 }
 
 // undoable gives the latest flip of a step, or of a control, that is in force and that a
@@ -101,23 +101,23 @@ func (s *State) undoOrdered(b *OrderedBody) {
 	if st.Phase == StepDone {
 		st.Phase = StepEntered
 	}
-	s.holdUndone(step, b, "release to try it again, skip "+step.Name+" REASON, or abort")
+	s.holdUndone(step, b, "a release tries it again, a skip goes on without it", releaseWord, skipWord(step))
 }
 
 func (s *State) undoCallOrdered(step *runbook.Step, b *OrderedBody) {
 	st := s.Step(step.Name)
 	st.UndoCall, st.Ordered, st.UndoneFor = true, s.wordOf(b), "the order of "+b.By
 	if !st.undoWaits(step) {
-		s.holdUndone(step, b, "release to go on without it, or abort")
+		s.holdUndone(step, b, "a release goes on without it", releaseWord)
 	}
 }
 
-func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, can string) {
-	sentence := step.Name + " is put back by " + b.By
+func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, about string, words ...string) {
+	sentence := step.Name + " is undone by " + b.By
 	if b.Reason != "" {
 		sentence += ": " + b.Reason
 	}
-	s.setHold(&Held{Cause: causePerson, By: b.By, Sentence: sentence, Can: can})
+	s.setHold(&Held{Cause: causePerson, By: b.By, Sentence: sentence, Can: canType(about, words...), Words: words})
 }
 
 func (s *State) wordOf(b *OrderedBody) *UndoWord {

@@ -21,13 +21,18 @@ func (n *next) unjudged() Move {
 	})
 	for _, g := range overdue {
 		if alone := n.s.sameReason(g, overdue) == 1; alone {
-			return n.heldBy(causeUnknown(g.Name), n.s.unjudgedSentence([]*runbook.Guard{g}), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(g)).last.judgement().Findings))
+			return n.heldUnjudged(causeUnknown(g.Name), g)
 		}
 	}
 	if len(overdue) == 0 {
 		return nil
 	}
-	return n.heldBy(causeMetrics, n.s.unjudgedSentence(overdue), "restore the metrics, or abort"+readingHint(n.s.track(n.s.guardWatch(overdue[0])).last.judgement().Findings))
+	return n.heldUnjudged(causeMetrics, overdue...)
+}
+
+func (n *next) heldUnjudged(cause string, guards ...*runbook.Guard) Move {
+	findings := n.s.track(n.s.guardWatch(guards[0])).last.judgement().Findings
+	return n.heldBy(cause, n.s.unjudgedSentence(guards), "it lifts when the metrics are back"+readingHint(findings), readingWords(findings)...)
 }
 
 // blindGuards gives the guards that cannot be judged now and have no hold of their own

@@ -329,7 +329,7 @@ type rights struct {
 
 func (r *rights) record(rec audit.Record, body any, s *State) {
 	if held, ok := body.(*Held); ok && !held.Lifted {
-		r.can(rec, held.Can, held.Cause, s)
+		r.can(rec, held, s)
 	}
 	b, ok := body.(*Intended)
 	if !ok || b.Plan.Direction != runbook.Releasing || b.Target.Purpose == PurposePutBack {
@@ -398,26 +398,35 @@ func (r *rights) release(rec audit.Record, what string, s *State) {
 	}
 }
 
-var orderInText = regexp.MustCompile(`\b(skip|put-back|adopt|release|wait)\b ?([\w.-]*)`)
-
 // can checks that what a hold offers would not be refused.
-func (r *rights) can(rec audit.Record, text, cause string, s *State) {
-	if text == "" {
-		r.t.Fatalf("record %d: the hold %q does not say what a person may do", rec.Seq, cause)
+func (r *rights) can(rec audit.Record, held *Held, s *State) {
+	if held.Can == "" {
+		r.t.Fatalf("record %d: the hold %q does not say what a person may do", rec.Seq, held.Cause)
 	}
-	for _, m := range orderInText.FindAllStringSubmatch(text, -1) {
+	if len(held.Words) > 0 && !strings.HasPrefix(held.Can, canType("", held.Words...)) {
+		r.t.Fatalf("record %d: the hold %q offers %q and says %q", rec.Seq, held.Cause, held.Words, held.Can)
+	}
+	for _, word := range held.Words {
 		ok := false
-		switch word, name := m[1], m[2]; word {
+		switch word, name, _ := strings.Cut(word, " "); word {
 		case "skip":
-			step := s.Doc.Step(name)
+			step := s.Doc.Step(strings.TrimSuffix(name, " REASON"))
 			ok = step != nil && s.refuseSkip(step) == nil
 		case "put-back", "adopt":
 			ok = s.drifts[name] != nil
 		case "release":
-			ok = aPersonLifts(cause)
+			ok = aPersonLifts(held.Cause)
+		case "done":
+			step := s.Doc.Step(strings.TrimSuffix(name, " HOW"))
+			ok = step != nil && step.Stage.Protects() && step.Flip != nil && s.Step(step.Name).Phase == StepEntered
+		case "reading":
+			probe, _, _ := strings.Cut(name, " ")
+			ok = s.Doc.Probe(probe) != nil
+		case "handover":
+			ok = held.Cause == causeShift
 		}
 		if !ok {
-			r.t.Fatalf("record %d: the hold %q offers %q, which is no word or would be refused: %s", rec.Seq, cause, m[0], text)
+			r.t.Fatalf("record %d: the hold %q offers %q, which is no word or would be refused", rec.Seq, held.Cause, word)
 		}
 	}
 }
