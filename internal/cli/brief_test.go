@@ -46,7 +46,7 @@ func TestBreachIsSaidOnce(t *testing.T) {
         0.95: 0.4 {partition="recall"} fail
 10:07:32.0Z     +0.0s  run  HOLD: guard 3 partitions is breached: partitions 0.4
         < 0.95 at least in {partition="recall"}
-        can:    wait, or abort
+        may:    wait, or abort
         costs:  copies that live on stale.product-detail run out from 10:09:20
                 UTC on
 10:07:36.0Z     +0.0s  run  hold lifted (guard 3 partitions): the guard holds

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,7 +54,8 @@ type pacedClock struct {
 	real   clock
 	speed  float64 // modelled seconds a real second, above 0
 	anchor pacing
-	brisk  float64 // the speed while no person is to answer in time
+	brisk  float64      // the speed while no person is to answer in time
+	shown  atomic.Value // the speed in words, for whoever draws it beside the walk
 }
 
 // pacing ties a moment of the model to a real one.
@@ -67,7 +70,21 @@ const pace = 25 * time.Millisecond
 const behind = time.Second
 
 func newPacedClock(model, real clock, speed float64) *pacedClock {
-	return &pacedClock{model: model, real: real, speed: speed, anchor: pacing{model.Now(), real.Now()}, brisk: speed}
+	c := &pacedClock{model: model, real: real, speed: speed, anchor: pacing{model.Now(), real.Now()}, brisk: speed}
+	c.shown.Store(speedText(speed))
+	return c
+}
+
+// speedText is a speed as it is shown, 4x.
+func speedText(speed float64) string { return strconv.FormatFloat(speed, 'g', 3, 64) + "x" }
+
+// speedOf gives how fast a clock goes that is not that of the wall, for any goroutine; nil for one that is.
+func speedOf(c clock) func() string {
+	paced, ok := c.(*pacedClock)
+	if !ok {
+		return nil
+	}
+	return func() string { return paced.shown.Load().(string) }
 }
 
 // linger lets the model go on no faster than real time while a person has to answer
@@ -79,6 +96,7 @@ func (c *pacedClock) linger(answering bool) {
 	}
 	if speed != c.speed {
 		c.speed, c.anchor = speed, pacing{c.model.Now(), c.real.Now()}
+		c.shown.Store(speedText(speed))
 	}
 }
 

@@ -20,18 +20,18 @@ type spoken struct {
 	brake bool // it only ever holds back, so it may come in a burst or before a question
 }
 
-// spokenWords are the words in the order of help. They are data so that help and
+// spokenWords are the words in the order of help, those that hold back first. They are data so that help and
 // the parser cannot part.
 var spokenWords = []spoken{
-	{"hold", "[REASON]", "stop everything that releases; brakes go on", steps.OrderHold, true},
-	{"release", "[REASON]", "lift what a person held", steps.OrderRelease, false},
+	{"hold", "[REASON]", "stop everything that releases load; brakes go on", steps.OrderHold, true},
 	{"abort", "[REASON]", "end the walk; protections stay, what adds load is idled", steps.OrderAbort, true},
-	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
-	{"undo", "STEP [REASON]", "put back what a step did last, or a control's last flip", steps.OrderUndo, false},
+	{"undo", "STEP [REASON]", "undo what a step did last, or a control's last flip", steps.OrderUndo, false},
 	{"keep", "STEP [REASON]", "drop an undo that waits: what it would lift stays", steps.OrderKeep, true},
 	{"take", "STEP", "take a protecting step that was skipped as not needed", steps.OrderTake, true},
-	{"adopt", "CONTROL", "take a value that somebody else wrote as it is", steps.OrderAdopt, false},
-	{"put-back", "CONTROL", "write the value back that this run had left", steps.OrderPutBack, false},
+	{"release", "[REASON]", "lift a hold of a person; a plan is let go with approve", steps.OrderRelease, false},
+	{"skip", "STEP REASON", "go on without a step", steps.OrderSkip, false},
+	{"adopt", "CONTROL", "leave somebody else's value as it is", steps.OrderAdopt, false},
+	{"put-back", "CONTROL", "write this run's value over somebody else's", steps.OrderPutBack, false},
 	{"handover", "WHO UNTIL REASON", "say who has the watch now, until when (8h, 06:00) and why", steps.OrderHandover, false},
 	{"answer", "TEXT", "answer the question that is asked", steps.OrderAnswer, false},
 	{"done", "STEP HOW", "say that a protecting step was done by hand, as redis is lost", steps.OrderDone, false},
@@ -106,14 +106,15 @@ func isBrake(kind steps.OrderKind) bool {
 	return slices.ContainsFunc(spokenWords, func(s spoken) bool { return s.kind == kind && s.brake })
 }
 
-// spokenHelp lists what can be typed, a row each.
+// spokenHelp lists what can be typed, a row each: what holds back, then what lets go, then the rest.
 func spokenHelp() []string {
 	row := func(typed, means string) string { return fmt.Sprintf("  %-22s %s", strings.TrimSpace(typed), means) }
-	rows := []string{
-		row(wordApprove, "let the waiting plan go; the question has wider words"),
-		row(wordApprove+" DIGEST", "the same by its digest, at least 8 hex digits"),
-	}
+	var rows []string
 	for _, s := range spokenWords {
+		if s.kind == steps.OrderRelease {
+			rows = append(rows, row(wordApprove, "let the waiting plan go; the question has wider words"),
+				row(wordApprove+" DIGEST", "the same by its digest, at least 8 hex digits"))
+		}
 		rows = append(rows, row(s.word+" "+s.form, s.means))
 	}
 	return append(rows,

@@ -330,7 +330,7 @@ func heldFor(b *steps.Held) string {
 func heldRows(can, costs string) []string {
 	var rows []string
 	if can != "" {
-		rows = append(rows, "can:    "+can)
+		rows = append(rows, "may:    "+can)
 	}
 	if costs != "" {
 		rows = append(rows, "costs:  "+costs)

@@ -231,8 +231,19 @@ func (d *driver) reply(line typedLine) error {
 	if d.asked.question.Asks != "" {
 		return d.answer(line, line.text)
 	}
-	d.tell(fmt.Sprintf("not understood: %q; what counts now: %s", line.text, strings.Join(d.words(), ", ")))
+	d.tell(fmt.Sprintf("not understood: %q; what counts now: %s", beginningOf(line.text), strings.Join(d.words(), ", ")))
 	return nil
+}
+
+// mostEchoed is how much is repeated of a line that was not understood, in characters: what counts has to stay in sight.
+const mostEchoed = 30
+
+// beginningOf is what is repeated of a line.
+func beginningOf(line string) string {
+	if letters := []rune(line); len(letters) > mostEchoed {
+		return string(letters[:mostEchoed]) + "…"
+	}
+	return line
 }
 
 // answer answers a confirm.

@@ -276,7 +276,7 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 	s.sees("stage rank-warmth")
 	s.sees("leaders.cell          60 leaders (steady 400) ")
 	s.sees("blocks: allow-prewarm waits for an approval")
-	s.sees("type:   approve, approve stage, hold, abort")
+	s.sees("may:    approve, approve stage, hold, abort")
 	s.sees("costs:  copies that live on stale.product-detail ")
 	s.types("note the on-call of search knows\n")
 	s.sees(": the on-call of search knows")

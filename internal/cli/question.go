@@ -178,27 +178,7 @@ func (d *driver) felt(run time.Duration) time.Duration {
 
 // words are those that count at this moment.
 func (d *driver) words() []string {
-	var words []string
-	for _, offer := range d.asked.question.Offers {
-		words = append(words, offer.Word)
-	}
-	if d.asked.question.Lift != nil {
-		words = append(words, d.asked.question.Lift.Drop())
-	}
-	if d.asked.question.Asks != "" {
-		words = append(words, "an answer")
-	}
-	return append(words, d.holdWord(), "abort", "note TEXT", wordStatus, wordHelp)
-}
-
-// holdWord is release where a person has something to release, else hold.
-func (d *driver) holdWord() string {
-	for _, hold := range d.machine.State().Holds() {
-		if strings.Contains(hold.Can, "release") {
-			return "release"
-		}
-	}
-	return "hold"
+	return append(d.machine.State().May(d.asked.question), "note TEXT", wordStatus, wordHelp)
 }
 
 // notOnOffer answers an approval that nothing waits for, with what has to come first.

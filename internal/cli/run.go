@@ -96,7 +96,7 @@ func (p *program) audience(now clock) (person, recordPrinter) {
 	case t == nil:
 		return nil, p.printerFor(true)
 	case p.fullScreen(t):
-		s := p.newScreen(t.file, p.screenFile(), tui.Options{Now: now.Now, Words: spokenHelp()})
+		s := p.newScreen(t.file, p.screenFile(), tui.Options{Now: now.Now, Speed: speedOf(now), Words: spokenHelp()})
 		return s, newScreenPrinter(s.console)
 	}
 	return t, p.printerFor(true)

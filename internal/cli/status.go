@@ -39,6 +39,7 @@ type status struct {
 	ByHand    []string         `json:"by_hand,omitempty"`  // steps that were done by hand and are not taken back
 	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
+	OutSince  *time.Time       `json:"out_of_bounds_since,omitempty"` // of a service that had recovered and has left its bounds again
 	Lab       bool             `json:"lab,omitempty"`
 	Watch     *watchkeeper     `json:"watch,omitempty"` // who has the watch, where it was handed over
 }
@@ -180,6 +181,10 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 	}
 	if shift := state.Shift; shift != nil && state.Ending == "" {
 		s.Watch = &watchkeeper{To: shift.To, Until: shift.Until, By: shift.By, Since: shift.Since.UTC(), Reason: shift.Reason}
+	}
+	if since, out := state.OutAgain(); out && state.Ending == "" {
+		since = since.UTC()
+		s.OutSince = &since
 	}
 	if state.Stage == 0 {
 		s.Stage = ""

@@ -28,6 +28,9 @@ func (v standing) text(width int) string {
 	if s.Recovered != nil {
 		rows = append(rows, recoveredText(s.Recovered))
 	}
+	if since, out := s.OutAgain(); out {
+		rows = append(rows, "OUT OF BOUNDS again since "+clockTime(since, v.now))
+	}
 	if s.Shift != nil && s.Ending == "" {
 		rows = append(rows, "watch: "+s.Shift.String())
 	}
@@ -60,14 +63,14 @@ func (v standing) blocks() []string {
 	for _, hold := range v.state.Holds() {
 		rows = append(rows, "held "+v.since(hold.Since)+": "+hold.Sentence)
 		if hold.Can != "" {
-			rows = append(rows, "  can:  "+hold.Can)
+			rows = append(rows, "  may:  "+hold.Can)
 		}
 	}
 	if blocking := v.state.Blocking(v.now); blocking != "" && len(rows) == 0 {
 		rows = append(rows, "blocks: "+blocking)
 	}
 	if len(v.words) > 0 {
-		rows = append(rows, "type:   "+strings.Join(v.words, ", "))
+		rows = append(rows, "may:    "+strings.Join(v.words, ", "))
 	}
 	if v.past && v.state.Begun.Lab { // nothing is left that could run out
 		return rows

@@ -30,7 +30,7 @@ func sample(t testing.TB) Message {
 		Plan: actions.Plan{Control: "origin.admission", After: &value, Direction: runbook.Protecting}},
 		Said{Where: "protect-origin/enforce-admission", Text: "flipped origin.admission to 3200 attempts/s, from unlimited (absent), protecting (plan 23c07cae, version 1)"})
 	second, ok2 := Tell(run, hold, &steps.Held{Cause: "guard 3 partitions"},
-		Said{Where: "constrain-leaders", Text: "HOLD: guard 3 partitions is breached: partitions 0.4125 < 0.95 at least", Rows: []string{"can:    abort; it lifts when the guard holds again"}})
+		Said{Where: "constrain-leaders", Text: "HOLD: guard 3 partitions is breached: partitions 0.4125 < 0.95 at least", Rows: []string{"may:    abort; it lifts when the guard holds again"}})
 	if !ok || !ok2 {
 		t.Fatal("the sample is not told")
 	}

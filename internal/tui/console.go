@@ -25,10 +25,11 @@ type Options struct {
 	Hand  func() time.Time // on the clock of the person
 	Pause func() error     // waits until the screen should be drawn again; an error when it never will be
 
-	Typed     func(Typed) // a line that a person typed
-	Interrupt func()      // a person asks the walk to stop
-	Words     []string    // what can be typed, for the help
-	Watching  bool        // read-only: no line to type
+	Typed     func(Typed)   // a line that a person typed
+	Interrupt func()        // a person asks the walk to stop
+	Words     []string      // what can be typed, for the help
+	Speed     func() string // how fast the time of the run goes, "" for real time; may be nil
+	Watching  bool          // read-only: no line to type
 
 	// Again reads records of a watch once more, to go back in time: from the how manyth that was shown on, 0 for the
 	// first, up to another that is not among them. The body of a record is valid until the next one.

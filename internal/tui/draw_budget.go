@@ -61,26 +61,28 @@ func (d *drawing) budgetSection(width int) section {
 	if !ok {
 		return section{}
 	}
-	return section{title: "origin budget", rows: []string{d.bar(b, width), d.fit(b.text(), width)}}
+	return section{title: "origin budget", rows: append([]string{d.bar(b, width)}, d.paintedWrap(ink{}, b.text(), width, 2)...)}
 }
 
+// text says what live reads ask of the limit, and what room they leave.
 func (b budget) text() string {
 	number := func(v float64) string { return runbook.FormatQuantity(float64(int(v+0.5)), "") }
-	text := "live " + number(b.live)
-	switch left := b.limit - b.live - b.prewarm; {
-	case left < 0:
-		text += ", OVER the limit by " + number(-left)
+	text := fmt.Sprintf("live %s of limit %s", number(b.live), number(b.limit))
+	switch room := b.limit - b.live - b.prewarm; {
+	case b.live > b.limit:
+		text += ", " + number(b.live-b.limit) + " too many"
+	case b.prewarm > 0 && room < 1:
+		text += ", prewarm may fill the other " + number(b.prewarm)
+	case b.prewarm > 0:
+		text += ", prewarm may take " + number(b.prewarm) + ", room for " + number(room)
 	default:
-		if b.prewarm > 0 {
-			text += ", prewarm may take " + number(b.prewarm)
-		}
-		text += ", left " + number(left)
+		text += ", room for " + number(room)
 	}
-	text += " of limit " + number(b.limit)
+	text += "; knee " + number(b.knee) + " " + b.unit
 	if b.loose != "" {
-		text += ", which " + b.loose + " DOES NOT HOLD"
+		text += "; " + b.loose + " DOES NOT HOLD this limit"
 	}
-	return fmt.Sprintf("%s, knee %s %s", text, number(b.knee), b.unit)
+	return text
 }
 
 // bar draws live, prewarm and what is left up to the knee, with a mark at the limit. What goes

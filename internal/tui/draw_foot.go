@@ -3,8 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-
-	"github.com/rewarm/rewarm/steps"
 )
 
 // foot is what is always there: what blocks and which way it moves, what may be done now, and what
@@ -32,34 +30,22 @@ func (d *drawing) foot(width, most int) []string {
 
 // oneRow is what a person needs most on a small screen.
 func (d *drawing) oneRow() string {
-	switch hold := d.personsHold(); {
+	switch {
 	case d.watching || d.s.Ending != "":
 		return clean(d.blocks())
-	case hold != nil:
-		return clean("type: release; " + hold.Sentence)
-	case len(d.question.Offers) > 0:
-		return clean("type: " + d.question.Offers[0].Word)
+	case d.s.PersonsHold() != nil || len(d.question.Offers) > 0:
+		return clean("may: " + d.may())
 	case d.question.Asks != "":
 		return clean("answer: " + d.question.Asks)
 	}
 	return clean(d.blocks())
 }
 
-// personsHold is a hold that a person lifts by a word, nil when there is none.
-func (d *drawing) personsHold() *steps.HoldState {
-	for _, hold := range d.s.Holds() {
-		if strings.HasPrefix(hold.Can, "release") {
-			return hold
-		}
-	}
-	return nil
-}
-
-// costs says what waiting costs, the number first.
+// costs says what waiting costs, the number first; nothing while nothing has to wait.
 func (d *drawing) costs() string {
 	control, end := d.s.RunsOut()
 	switch {
-	case control == "" || d.s.Ending != "":
+	case control == "" || d.s.Ending != "" || d.blocking == "":
 		return ""
 	case end.After(d.now):
 		return fmt.Sprintf("waiting costs: %s left of the copies on %s, until %s", lasts(end.Sub(d.now)), control, end.UTC().Format("15:04:05Z"))
@@ -101,19 +87,5 @@ func (d *drawing) may() string {
 	case d.watching:
 		return "look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
 	}
-	var words []string
-	for _, offer := range d.question.Offers {
-		words = append(words, `"`+offer.Word+`"`)
-	}
-	if d.question.Lift != nil {
-		words = append(words, `"`+d.question.Lift.Drop()+`"`)
-	}
-	if d.question.Asks != "" {
-		words = append(words, "an answer")
-	}
-	hold := "hold"
-	if d.personsHold() != nil {
-		hold = "release"
-	}
-	return strings.Join(append(words, hold, "abort"), ", ")
+	return strings.Join(d.s.May(d.question), ", ")
 }

@@ -29,17 +29,26 @@ func (d *drawing) gateSection(width int) section {
 	columns := columnsFor(lists, width)
 	rows := make([]string, 0, len(shown)+bounds)
 	for i, gate := range shown {
-		rows = d.gateRows(rows, gate, gate.ID, lists[i], columns, width)
+		rows = d.gateRows(rows, gate, d.gateTitle(gate), lists[i], columns, width)
 	}
 	return section{title: "gates", rows: rows, least: min(2, len(rows))}
 }
 
-// exitSection is what has to come true before the service counts as recovered, what fails first.
+// exitSection is what has to come true before the service counts as recovered, what fails first. It is there again
+// when a service that had recovered has left its bounds.
 func (d *drawing) exitSection(width int) section {
+	since, again := d.s.OutAgain()
+	if d.s.Recovered != nil && !again {
+		return section{}
+	}
 	for i := range d.gates {
-		if gate := &d.gates[i]; gate.ID == "exit" && d.s.Recovered == nil {
+		if gate := &d.gates[i]; gate.ID == "exit" {
+			title := d.gateTitle(gate)
+			if again {
+				title = "recovered before, out of these bounds again for " + lasts(d.now.Sub(since)) + also(", ", gate.Pace)
+			}
 			list := d.judgedOf(gate)
-			rows := d.gateRows(make([]string, 0, 1+len(list)), gate, "recovered when", list, columnsFor([][]judged{list}, width), width)
+			rows := d.gateRows(make([]string, 0, 1+len(list)), gate, title, list, columnsFor([][]judged{list}, width), width)
 			return section{rows: rows, least: min(2, len(rows))}
 		}
 	}
@@ -128,18 +137,21 @@ func (j judged) rank() int {
 	return 2
 }
 
-// gateRows adds the rows of a gate: its verdict, then its bounds.
-func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, list []judged, columns columns, width int) []string {
-	title += fmt.Sprintf(" %d/%d", min(gate.Passed, gate.Passes), gate.Passes)
+// gateTitle names a gate, and says how often in a row it has passed of how often it must, and what it does meanwhile.
+func (d *drawing) gateTitle(gate *steps.GateView) string {
+	count := fmt.Sprintf(" %d/%d", min(gate.Passed, gate.Passes), gate.Passes)
+	title := gate.ID + count
 	if gate.ID == "exit" {
-		title += " intervals"
+		title = "recovered when" + count + " intervals"
 	}
 	if !gate.Since.IsZero() && gate.Verdict != probes.Pass {
 		title += ", for " + lasts(d.now.Sub(gate.Since))
 	}
-	if gate.Pace != "" {
-		title += ", " + gate.Pace
-	}
+	return title + also(", ", gate.Pace)
+}
+
+// gateRows adds the rows of a gate: its verdict, then its bounds.
+func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, list []judged, columns columns, width int) []string {
 	rows = append(rows, d.verdictColumn(gate.Verdict)+d.ink.strong.paint(d.fit(title, width-verdictWidth-1)))
 	for i := 0; i < len(list); {
 		if list[i].Verdict == probes.Unknown {

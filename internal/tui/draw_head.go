@@ -11,8 +11,11 @@ import (
 
 // head is the first line: which run this is, and the clock of the recovery.
 func (d *drawing) head(width int) string {
-	clock := d.clock()
-	if width >= 60 {
+	clock := d.clock(width)
+	if d.speed != "" {
+		clock = d.speed + "  " + clock
+	}
+	if width >= spacious {
 		clock = d.now.UTC().Format("15:04:05Z") + "  " + clock
 	}
 	left := d.fit(d.s.Doc.Name+" on "+d.s.Doc.Service, width-cells(clock)-1)
@@ -46,8 +49,21 @@ func (d *drawing) modelled(text string) string {
 	return text
 }
 
-// clock is how long the recovery has taken, against what it may take.
-func (d *drawing) clock() string {
+// clock is how long the recovery has taken, against what it may take. That the service has left its bounds since comes
+// first.
+func (d *drawing) clock(width int) string {
+	since, out := d.s.OutAgain()
+	if !out {
+		return d.recovery()
+	}
+	again := "OUT OF BOUNDS " + lasts(d.now.Sub(since))
+	if width < spacious {
+		return again
+	}
+	return again + ", " + d.recovery()
+}
+
+func (d *drawing) recovery() string {
 	within := ""
 	if d.s.Doc.RecoverWithin > 0 {
 		within = " of " + lasts(d.s.Doc.RecoverWithin)

@@ -9,7 +9,7 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// holdSection is every hold with what a person may do about it.
+// holdSection is every hold with what there is to know about it; what may be typed stands in the foot.
 func (d *drawing) holdSection(width int) section {
 	var rows []string
 	if d.s.Ending != "" {
@@ -18,8 +18,8 @@ func (d *drawing) holdSection(width int) section {
 	for _, hold := range d.s.Holds() {
 		text := "HELD " + lasts(d.now.Sub(hold.Since)) + ": " + hold.Sentence
 		rows = append(rows, d.paintedWrap(d.ink.bad, text, width, 2)...)
-		if hold.Can != "" {
-			rows = append(rows, d.paintedWrap(ink{}, "  can: "+hold.Can, width, 7)...)
+		if about := hold.About(); about != "" {
+			rows = append(rows, d.paintedWrap(ink{}, "  "+about, width, 4)...)
 		}
 	}
 	return section{rows: rows, least: min(2, len(rows)), flows: true}
@@ -70,7 +70,7 @@ func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
 	}
 	state := d.fit(o.Value+" (steady "+withoutUnit(o.Steady, o.Value)+")"+since+by+also(", owner ", o.Owner), width-nameWidth-1)
 	if !o.ReviewAt.IsZero() && d.now.After(o.ReviewAt) {
-		state = d.ink.bad.paint(d.fit("OVERDUE "+state, width-nameWidth-1))
+		state = d.ink.bad.paint(d.fit("REVIEW OVERDUE "+lasts(d.now.Sub(o.ReviewAt))+": "+state, width-nameWidth-1))
 	}
 	name := d.fit(o.Control, nameWidth)
 	return name + spaces(nameWidth-cells(name)+1) + state

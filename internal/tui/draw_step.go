@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -34,21 +36,29 @@ func (d *drawing) stepSection(width int) section {
 	return section{rows: rows, least: least}
 }
 
-// stepRow begins with the verdict of the gate that the step waits for.
+// stepRow names the step and says how the gate stands that it waits for: the gate passes, not the step.
 func (d *drawing) stepRow(step *runbook.Step, width int) string {
-	line := d.ink.strong.paint(d.fit(d.stepLine(step), width-verdictWidth-1))
 	for _, gate := range d.shownGates() {
-		if _, name := gateName(gate.ID); name == step.Name {
-			return d.verdictColumn(gate.Verdict) + line
+		if kind, name := gateName(gate.ID); name == step.Name {
+			verdict := ", " + waitsFor[kind] + " " + d.ink.words[gate.Verdict]
+			room := width - ansi.StringWidth(verdict)
+			return d.ink.strong.paint(d.fit(d.stepLine(step, room), room)) + verdict
 		}
 	}
-	return d.ink.strong.paint(pad(d.signs.here, verdictWidth+1)) + line
+	return d.ink.strong.paint(d.fit(d.stepLine(step, width), width))
 }
 
-// stepLine names the step and its stage.
-func (d *drawing) stepLine(step *runbook.Step) string {
+// waitsFor are the gates of a step by what they look at.
+var waitsFor = map[string]string{"when": "gate", "expect": "effect", "undo_if": "harm"}
+
+// stepLine names the step, with its stage where there is room.
+func (d *drawing) stepLine(step *runbook.Step, width int) string {
 	st := d.s.Step(step.Name)
-	text := step.Stage.String() + "/" + step.Name
+	text := d.signs.here + " "
+	if width >= spacious {
+		text += step.Stage.String() + "/"
+	}
+	text += step.Name
 	if st.Phase == steps.StepEntered && !st.EnteredAt.IsZero() {
 		text += " for " + lasts(d.now.Sub(st.EnteredAt))
 	}
@@ -94,8 +104,8 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 		return append([]string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}, d.widerRows(q, width)...)
 	case step.Flip != nil && len(step.Flip.Through) > 0:
 		return []string{d.fit("  "+d.ladderText(step), width)}
-	case step.Flip != nil && d.flipped(step):
-		return []string{d.ink.quiet.paint(d.fit("  done: "+d.flipText(step.Flip), width))}
+	case step.Flip != nil && d.flipOf(step) != nil:
+		return []string{d.ink.quiet.paint(d.fit(d.doneText(step), width))}
 	case step.Flip != nil:
 		return []string{d.ink.quiet.paint(d.fit("  will: "+d.flipText(step.Flip), width))}
 	}
@@ -119,14 +129,22 @@ func (d *drawing) widerRows(q *steps.Question, width int) []string {
 	return rows
 }
 
-// flipped reports whether the step's own flip stands.
-func (d *drawing) flipped(step *runbook.Step) bool {
+// flipOf is the step's own flip while it stands, nil for none.
+func (d *drawing) flipOf(step *runbook.Step) *steps.FlipState {
 	for _, flip := range d.s.Flips() {
 		if flip.Target.Step == step.Name && !flip.Undone && !flip.Idled {
-			return true
+			return flip
 		}
 	}
-	return false
+	return nil
+}
+
+// doneText is what a step has done, or that there was nothing to do.
+func (d *drawing) doneText(step *runbook.Step) string {
+	if d.flipOf(step).Nothing {
+		return "  nothing to do: " + d.flipText(step.Flip) + " was there already"
+	}
+	return "  done: " + d.flipText(step.Flip)
 }
 
 // ladderText marks the rungs that are behind, and the next.
@@ -232,7 +250,7 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 		if width < spacious {
 			typed = fmt.Sprintf("  type 1 to %d or names; ? lists them", len(runbook.Modes))
 		}
-		rows := d.paintedWrap(ink{}, typed, width, 4)
+		rows := append(d.paintedWrap(ink{}, typed, width, 4), d.choiceRows(width)...)
 		if q.Diagnosed != nil {
 			rows = append(rows, d.paintedWrap(d.ink.doubt, "  "+q.Diagnosed.Text, width, 4)...)
 		}
@@ -240,12 +258,21 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 	}
 	var rows []string
 	if width >= spacious {
-		rows = append(rows, d.fit("  type numbers or names; what the signals say, which decides nothing:", width))
+		rows = append(rows, d.fit("  type numbers or names; what the signals say is a hint, your answer counts:", width))
 	}
 	for _, sign := range q.Diagnosed.Diagnosis.Signs {
 		rows = append(rows, d.signRow(sign, width))
 	}
-	return rows
+	return append(rows, d.choiceRows(width)...)
+}
+
+// choiceRows say which steps an answer takes and which it leaves out, modes that do the same together.
+func (d *drawing) choiceRows(width int) []string {
+	text := steps.ChoicesText(d.s.Doc)
+	if text == "" {
+		return nil
+	}
+	return d.paintedWrap(ink{}, "  "+text, width, 4)
 }
 
 // modeNames are the modes as they are typed.

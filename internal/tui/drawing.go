@@ -22,6 +22,7 @@ type drawing struct {
 	gates    []steps.GateView
 	watching bool   // nobody can say anything here
 	behind   string // how far the screen has come with a log that is there already
+	speed    string // of the time of the run, "" for real time
 }
 
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {

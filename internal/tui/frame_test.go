@@ -41,8 +41,8 @@ func TestSmallest(t *testing.T) {
 		seq  uint64
 		want []string
 	}{
-		{122, []string{"pass", "allow-prewarm", "type: approve", "? help"}},
-		{301, []string{"route-back", "type: approve", "? help"}},
+		{122, []string{"pass", "allow-prewarm", "may: approve", "? help"}},
+		{301, []string{"route-back", "may: approve", "? help"}},
 		{83, []string{"declare", "answer: Which modes", "? help"}},
 		{835, []string{"ended: closed", "? help"}},
 	} {

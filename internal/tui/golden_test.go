@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -85,11 +87,45 @@ func TestScreenWithoutUnicode(t *testing.T) {
 func TestScreenOfAHold(t *testing.T) {
 	asked := upTo(walked(t), 122)
 	held := asked[len(asked)-1].Record
-	held.Kind, held.Body = "held", []byte(`{"cause":"person","by":"ana","sentence":"held by ana: search deploys until 10:15","can":"release, or abort"}`)
+	held.Kind, held.Body = "held", []byte(`{"cause":"person","by":"ana","sentence":"held by ana: search deploys until 10:15","can":"release, or abort","words":["release"]}`)
 	events := append(slices.Clone(asked), Event{Record: held, Lines: []Line{{Where: "rank-warmth", Text: "HOLD by ana: search deploys until 10:15"}}})
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
 		compare(t, fmt.Sprintf("held-%dx%d", size[0], size[1]), plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
 	}
+}
+
+// TestScreenOutAgain is a service that has recovered and left its bounds since.
+func TestScreenOutAgain(t *testing.T) {
+	events := outAgain(t, upTo(walked(t), 400))
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		name := fmt.Sprintf("out-again-%dx%d", size[0], size[1])
+		compare(t, name, plain(screenOf(t, events, size[0], size[1], Options{Speed: func() string { return "4x" }}).frame()))
+	}
+}
+
+// outAgain has every poll since the recovery read that readers get stale copies.
+func outAgain(t *testing.T, events []Event) []Event {
+	changed := slices.Clone(events)
+	for i, e := range events {
+		body, err := steps.DecodeBody(e.Record.Kind, e.Record.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, ok := body.(*steps.Observed)
+		if !ok || e.Record.Seq < 380 {
+			continue
+		}
+		for n := range seen.Answers {
+			if a := &seen.Answers[n]; a.Ask.Probe == "stale-share" {
+				a.Min.Value, a.Max.Value = 0.3, 0.3
+				for r := range a.Readings {
+					a.Readings[r].Value = 0.3
+				}
+			}
+		}
+		changed[i].Body = seen
+	}
+	return changed
 }
 
 // TestScreenOfAWatch is the end of a run as a watch shows it, and an earlier moment of it.

@@ -34,6 +34,7 @@ type model struct {
 	hand     hand
 	view     viewKind
 	offset   int // rows that a view is scrolled from its end, or its start for those that begin at the top
+	pane     int // rows that the view had when it was drawn last
 	width    int
 	height   int
 	stopping bool
@@ -190,9 +191,9 @@ func (m *model) back() {
 func (m *model) scroll(rows int) {
 	switch rows {
 	case page:
-		rows = m.height - 6
+		rows = m.pane
 	case -page:
-		rows = 6 - m.height
+		rows = -m.pane
 	}
 	m.offset = max(0, m.offset+rows*m.direction())
 }
@@ -233,6 +234,9 @@ func (m *model) frame() []string {
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
 	d.behind = m.behind()
+	if m.options.Speed != nil && !m.past {
+		d.speed = m.options.Speed()
+	}
 	top := []string{d.head(m.width)}
 	if m.height >= 8 {
 		top = append(top, d.stages(m.width)...)
@@ -305,6 +309,7 @@ func (m *model) middle(d *drawing, height int) []string {
 	case viewHelp:
 		return m.window(d, "help", m.helpRows(d), height)
 	case viewPlots:
+		m.pane = 1 // a plot, of which as many are shown as there is room for
 		return fill(d.plots(m.width, height, &m.offset), height)
 	}
 	return d.board(m.said, m.width, height)
@@ -316,6 +321,7 @@ func (m *model) window(d *drawing, title string, rows []string, height int) []st
 		return fill(nil, height)
 	}
 	room := height - 1
+	m.pane = room
 	m.offset = min(m.offset, max(0, len(rows)-room))
 	first := m.offset
 	if m.direction() < 0 {

@@ -25,7 +25,7 @@ func (i ink) paint(text string) string {
 // set for their own background; none carries a meaning that a word or a sign does not carry too.
 type theme struct {
 	title, quiet, good, bad, doubt, strong, alarm ink
-	verdicts                                      [probes.Fail + 1]string // a sign with its word, as wide as a column
+	words, verdicts                               [probes.Fail + 1]string // a sign with its word, and as wide as a column
 	signs                                         signs
 	ascii                                         bool
 }
@@ -75,10 +75,13 @@ func newTheme(out io.Writer, plain, ascii bool) theme {
 	if ascii {
 		t.signs, t.ascii = asciiSigns, true
 	}
-	t.verdicts = [...]string{
-		probes.Unknown: padPainted(t.doubt.paint(t.signs.unknown+" unknown"), verdictWidth+1),
-		probes.Pass:    padPainted(t.good.paint(t.signs.pass+" pass"), verdictWidth+1),
-		probes.Fail:    padPainted(t.bad.paint(t.signs.fail+" FAIL"), verdictWidth+1),
+	t.words = [...]string{
+		probes.Unknown: t.doubt.paint(t.signs.unknown + " unknown"),
+		probes.Pass:    t.good.paint(t.signs.pass + " pass"),
+		probes.Fail:    t.bad.paint(t.signs.fail + " FAIL"),
+	}
+	for v, word := range t.words {
+		t.verdicts[v] = padPainted(word, verdictWidth+1)
 	}
 	return t
 }

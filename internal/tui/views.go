@@ -88,31 +88,42 @@ func also(label, text string) string {
 	return label + text
 }
 
-// helpRows are the keys and the words.
+// helpRows are the words, what holds back first, and the keys.
 func (m *model) helpRows(d *drawing) []string {
-	rows := []string{d.ink.strong.paint("keys")}
+	rows := m.wordRows(d)
+	rows = append(rows, "", d.ink.strong.paint("keys"))
 	for _, k := range m.keys {
 		if k.shown != "" {
 			rows = append(rows, "  "+d.column(k.shown, 12)+d.fit(k.does, m.width-14))
 		}
 	}
+	rows = append(append(rows, ""), m.signRows(d)...)
+	rows = append(rows, "", d.ink.strong.paint("modes, where a question asks after them"))
+	return append(rows, wrapped("  "+strings.Join(modeNames(), ", "), m.width, 2)...)
+}
+
+// signRows explain the signs.
+func (m *model) signRows(d *drawing) []string {
 	s := d.signs
-	rows = append(rows, "", d.ink.strong.paint("signs"))
+	rows := []string{d.ink.strong.paint("signs")}
 	for _, text := range []string{
 		s.done + " behind  " + s.here + " here  " + s.next + " to come  " + s.skipped + " the runbook skips it",
 		s.pass + " pass  " + s.fail + " FAIL  " + s.unknown + " unknown, which lets nothing go",
 		"+46% inside its bound, -23% outside, x12 twelve times the bound",
-		s.flip + " a flip in a graph of the last three minutes; in the budget " + s.full + " live, " + s.part + " prewarm, " + s.free + " left, " + s.mark + " the limit; it ends at the knee",
+		s.flip + " a flip in a graph of the last three minutes; in the budget " + s.full + " live, " + s.part + " prewarm, " + s.free + " room, " + s.mark + " the limit; it ends at the knee",
 	} {
 		rows = append(rows, wrapped("  "+text, m.width, 4)...)
 	}
-	rows = append(rows, "", d.ink.strong.paint("modes, where a question asks after them"))
-	rows = append(rows, wrapped("  "+strings.Join(modeNames(), ", "), m.width, 2)...)
+	return rows
+}
+
+// wordRows are the words that can be typed, in a watch the commands that give them.
+func (m *model) wordRows(d *drawing) []string {
 	title := "words, each with Enter"
 	if m.options.Watching {
 		title = "commands, at any terminal that reaches redis"
 	}
-	rows = append(rows, "", d.ink.strong.paint(title))
+	rows := []string{d.ink.strong.paint(title)}
 	for _, text := range m.options.Words {
 		rows = append(rows, wrapped(clean("  "+text), m.width, 6)...)
 	}
