@@ -34,6 +34,10 @@ func (p *program) addressee(ctx context.Context, name, service string) (addresse
 	if state.Begun.Lab {
 		return addressee{}, usage(fmt.Errorf("run %s was walked on the lab, which nobody else reaches", folder.run), "type it where the run is walked")
 	}
+	if hand := state.Begun.Hand; hand != nil {
+		return addressee{}, usage(fmt.Errorf("run %s is one flip of %s by hand, which nobody walks", folder.run, hand.Control),
+			p.command("controls set", state.Begun.Service+" "+hand.Control+" VALUE --reason TEXT")+" flips it again, as back to what it was")
+	}
 	p.fromLog(state.Begun)
 	return p.reach(folder.run, state.Begun.Service)
 }

@@ -190,7 +190,7 @@ func (p *program) mirroredRun(ctx context.Context, name, service string) (action
 	if len(folders) == 0 {
 		return actions.MirroredRun{}, usage(fmt.Errorf("there is no run %q on this machine, and no run in redis", name), "give --service NAME when the cluster has more nodes than were given")
 	}
-	folder := folders[len(folders)-1]
+	folder := lastRun(folders)
 	if name != "last" {
 		if folder, err = matchRun(folders, name); err != nil {
 			return actions.MirroredRun{}, err

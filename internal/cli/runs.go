@@ -103,6 +103,22 @@ func (f runFolder) written() time.Time {
 	return info.ModTime()
 }
 
+// byHand reports whether it is the log of one flip by hand.
+func (f runFolder) byHand() bool { return handShape().MatchString(f.run) }
+
+var handShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z-` + byHand + `-[0-9a-f]{4}$`) })
+
+// lastRun is the last walk or, where nothing was walked, the last flip by hand: a flip between two looks at a walk must
+// not take its name.
+func lastRun(folders []runFolder) runFolder {
+	for _, f := range slices.Backward(folders) {
+		if !f.byHand() {
+			return f
+		}
+	}
+	return folders[len(folders)-1]
+}
+
 // findRun finds a run by its id, by the beginning or end of it when that is enough to
 // tell, or as `last`.
 func (p *program) findRun(name string) (runFolder, error) {
@@ -115,7 +131,7 @@ func (p *program) findRun(name string) (runFolder, error) {
 		return runFolder{}, errors.Join(usage(fmt.Errorf("there is no run in %s", home), "rewarm demo makes one; another place is given by --state-dir"), err)
 	}
 	if name == "last" {
-		return folders[len(folders)-1], nil
+		return lastRun(folders), nil
 	}
 	return matchRun(folders, name)
 }
@@ -134,7 +150,7 @@ func matchRun(folders []runFolder, name string) (runFolder, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return runFolder{}, usage(fmt.Errorf("there is no run %q", name), "rewarm runs lists them; the latest is called last")
+		return runFolder{}, usage(fmt.Errorf("there is no run %q", name), "rewarm runs lists them; the latest walk is called last")
 	}
 	var names []string
 	for _, f := range found {

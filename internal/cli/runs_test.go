@@ -78,3 +78,21 @@ func TestLastOfOneSecond(t *testing.T) {
 		t.Errorf("last is %s, %v; want %s", last.run, err, newer)
 	}
 }
+
+// TestLastIsAWalk: a flip by hand between two looks at a walk does not take its name.
+func TestLastIsAWalk(t *testing.T) {
+	state := t.TempDir()
+	p := newProgram(strings.NewReader(""), io.Discard, io.Discard, madeUp(nil))
+	p.settings.stateDir = state
+	for _, test := range []struct{ begins, last string }{
+		{"20261129T100801Z-by-hand-0001", "20261129T100801Z-by-hand-0001"},
+		{"20261129T100802Z-book-0002", "20261129T100802Z-book-0002"},
+		{"20261129T100803Z-by-hand-0003", "20261129T100802Z-book-0002"},
+		{"20261129T100804Z-by-hand-book-0004", "20261129T100804Z-by-hand-book-0004"},
+	} {
+		logOf(t, state, test.begins, nil)
+		if last, err := p.findRun("last"); err != nil || last.run != test.last {
+			t.Errorf("after %s last is %s, %v; want %s", test.begins, last.run, err, test.last)
+		}
+	}
+}
