@@ -95,7 +95,7 @@ func TestWalkTellsOthers(t *testing.T) {
 	var said string
 	synctest.Test(t, func(t *testing.T) {
 		for _, command := range [][]string{
-			{"run", bundledBook, "--prometheus", "http://127.0.0.1:1", "--redis", "redis://127.0.0.1:1"},
+			{"run", bundledBook, "--prometheus", "http://127.0.0.1:1", "--redis", "redis://127.0.0.1:1", "--redis-lost"},
 			{"resume", "last"},
 		} {
 			code, out, errs := tellFrom(t, dir, to, command...)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/internal/tui"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -17,6 +18,7 @@ import (
 
 func (p *program) runCommand() *cobra.Command {
 	var through string
+	var redisLost bool
 	cmd := &cobra.Command{
 		Use:   "run BOOK",
 		Short: "Walk a runbook against Prometheus and Redis",
@@ -26,11 +28,18 @@ approved by a typed word, or by the gates alone with --approve auto.
 
 Without a terminal it ends with exit code 3 when it needs a word, or when one hold has
 lasted five minutes; rewarm resume goes on. The first Ctrl-C idles what adds load and
-stops, the second leaves at once.`,
+stops, the second leaves at once.
+
+A Redis that cannot be reached before the walk begins is taken for a wrong address, and
+nothing is begun. Where Redis itself is lost, --redis-lost walks all the same: a brake
+then has its else, or is done by hand, and its flip is made as soon as Redis answers.`,
 		Args: exactly(1, "run BOOK --prometheus URL --redis URL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.runBook(cmd.Context(), args[0], through) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.runBook(cmd.Context(), args[0], through, redisLost)
+		},
 	}
 	throughFlag(cmd, &through)
+	cmd.Flags().BoolVar(&redisLost, "redis-lost", false, "begin although redis cannot be reached: it is what was lost")
 	return cmd
 }
 
@@ -49,7 +58,7 @@ func checkThrough(through string) error {
 	return usage(fmt.Errorf("--through %q is no stage", through), "the stages are "+strings.Join(names, ", "))
 }
 
-func (p *program) runBook(ctx context.Context, book, through string) error {
+func (p *program) runBook(ctx context.Context, book, through string, redisLost bool) error {
 	if err := checkThrough(through); err != nil {
 		return err
 	}
@@ -63,6 +72,9 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 	}
 	p.warnFindings(doc)
 	unanswered := p.introduce(ctx, on)
+	if err := neverAnswered(unanswered); err != nil && !redisLost {
+		return err
+	}
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
 	if err := w.beginNew(ctx, through); err != nil {
@@ -70,6 +82,15 @@ func (p *program) runBook(ctx context.Context, book, through string) error {
 	}
 	p.warnOf(unanswered)
 	return w.finish(w.drive(ctx, w.person))
+}
+
+// neverAnswered takes a Redis that could not be reached at first contact for a wrong address; nil for any that was.
+func neverAnswered(err error) error {
+	var failure *actions.Failure
+	if !errors.As(err, &failure) || failure.Cause != actions.Unreachable {
+		return nil
+	}
+	return fail(exitError, err, failure.Hint+"; where redis itself is lost, --redis-lost walks all the same")
 }
 
 // newWalk prepares one process of a run, with whoever sits before it.

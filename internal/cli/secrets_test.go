@@ -30,7 +30,7 @@ func TestNoSecretsAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		diagnostics := filepath.Join(dir, "diagnostics")
-		code, out, errs := runHere(t, dir, "run", bundledBook, "--log-file", diagnostics,
+		code, out, errs := runHere(t, dir, "run", bundledBook, "--redis-lost", "--log-file", diagnostics,
 			"--prometheus", "http://op:s3cr3t@127.0.0.1:1/prom", "--redis", "redis://op:s3cr3t@127.0.0.1:1")
 		if code != exitHeld {
 			t.Errorf("exit code %d", code)
