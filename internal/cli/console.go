@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -18,7 +19,8 @@ import (
 type screen struct {
 	console *tui.Console
 	post    func(mail)
-	keys    chan string // interrupts that were typed
+	keys    chan string               // interrupts that were typed
+	line    atomic.Pointer[typedLine] // as it stands, not sent yet
 	gone    context.CancelFunc
 	ended   chan struct{}
 }
@@ -38,6 +40,7 @@ func (p *program) newScreen(in io.Reader, out io.Writer, o tui.Options) *screen 
 	o.In, o.Out, o.Hand = in, out, p.clock.Now
 	o.Pause = func() error { return p.clock.Wait(ctx, p.clock.Now().Add(redrawEvery)) }
 	o.Typed = func(t tui.Typed) { s.post(lineOf(t)) }
+	o.Unsent = func(t tui.Typed) { line := lineOf(t); s.line.Store(&line) }
 	o.Interrupt = s.interrupt
 	o.NoColour = p.where.getenv("NO_COLOR") != ""
 	o.ASCII = !unicodeLocale(p.where.getenv)
@@ -104,6 +107,14 @@ func (s *screen) listen(post func(mail)) {
 // ask gives how much was said: a line that was begun before that has a lower number. Which question stood on it then,
 // the screen knows itself.
 func (s *screen) ask() uint64 { return s.console.Said() }
+
+// unsent is what stands in the line, the zero line for nothing.
+func (s *screen) unsent() typedLine {
+	if line := s.line.Load(); line != nil {
+		return *line
+	}
+	return typedLine{}
+}
 
 // shows reports that the screen draws questions itself.
 func (s *screen) shows() bool { return true }

@@ -76,6 +76,9 @@ func (d *driver) next(ctx context.Context) (steps.Move, error) {
 	if err := d.deliver(); err != nil {
 		return nil, err
 	}
+	if err := d.timeIsUp(); err != nil {
+		return nil, err
+	}
 	move, err := d.machine.Step(ctx)
 	if err != nil {
 		return nil, err

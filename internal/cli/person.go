@@ -10,6 +10,8 @@ type person interface {
 	ask() uint64
 	// shows reports whether questions are on the screen already.
 	shows() bool
+	// unsent is a line that was begun and not sent; the zero line where nobody can know it.
+	unsent() typedLine
 	// interrupts gives the interrupts that come as keys, not as signals; nil when none do.
 	interrupts() <-chan string
 	// out is where the person is answered, nil for standard error.
@@ -19,6 +21,7 @@ type person interface {
 }
 
 func (t *terminal) shows() bool               { return false }
+func (t *terminal) unsent() typedLine         { return typedLine{} } // the system keeps it
 func (t *terminal) interrupts() <-chan string { return nil }
 func (t *terminal) out() io.Writer            { return nil }
 func (t *terminal) leave()                    {}

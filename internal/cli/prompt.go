@@ -235,6 +235,23 @@ func (d *driver) reply(line typedLine) error {
 	return nil
 }
 
+// unfinishedAnswer ends an answer that its person had not finished when its time was over.
+const unfinishedAnswer = " … (not sent when the time for it was over)"
+
+// timeIsUp takes what stands in the line of a person for the answer when the time of a question ends that takes any
+// text: it is the last moment to keep it. A line that chooses something, or that may be an order, is not taken.
+func (d *driver) timeIsUp() error {
+	q := d.asked.question
+	if d.person == nil || !d.takesText() || q.Until.IsZero() || q.Until.After(d.clock.Now()) {
+		return nil
+	}
+	line := d.person.unsent()
+	if _, isOrder, _ := parseSpoken(line.text, d.clock.Now()); line.text == "" || isOrder || approves(line.text) || d.notAnAnswer(line) != "" {
+		return nil
+	}
+	return d.order(steps.Order{Kind: steps.OrderAnswer, Step: q.Step, Text: line.text + unfinishedAnswer})
+}
+
 // mostEchoed is how much is repeated of a line that was not understood, in characters: what counts has to stay in sight.
 const mostEchoed = 30
 

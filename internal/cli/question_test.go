@@ -161,3 +161,46 @@ func TestApproveWhileHeld(t *testing.T) {
 		}
 	}
 }
+
+// unfinished is a person who has not sent a line yet.
+type unfinished struct {
+	terminal
+	line typedLine
+}
+
+func (u *unfinished) unsent() typedLine { return u.line }
+
+// TestTimeIsUp: what was typed and not sent is the answer when the time of a question ends that takes any text.
+func TestTimeIsUp(t *testing.T) {
+	now := wallClock{}.Now()
+	asked := func(modes bool, left time.Duration) steps.Question {
+		return steps.Question{Step: "reason", Asks: "Why?", Modes: modes, Else: "nothing", Until: now.Add(left)}
+	}
+	in := func(q steps.Question, text, burst string) typedLine {
+		return typedLine{text: text, screen: true, asked: questionKey(q), burst: burst}
+	}
+	over, open, modes := asked(false, -time.Second), asked(false, time.Hour), asked(true, -time.Second)
+	for name, test := range map[string]struct {
+		asks  steps.Question
+		line  typedLine
+		taken bool
+	}{
+		"a thought":             {over, in(over, "called the", ""), true},
+		"there is time":         {open, in(open, "called the", ""), false},
+		"it would choose":       {modes, in(modes, "2", ""), false},
+		"nothing":               {over, in(over, "", ""), false},
+		"an order":              {over, in(over, "hold it", ""), false},
+		"an approval":           {over, in(over, "approve", ""), false},
+		"pasted":                {over, in(over, "called the", tooFast), false},
+		"begun before the time": {over, typedLine{text: "called the", screen: true, asked: "another"}, false},
+	} {
+		d, m, _ := attended(t, test.asks)
+		d.person = &unfinished{line: test.line}
+		if err := d.timeIsUp(); err != nil {
+			t.Fatal(err)
+		}
+		if taken := len(m.orders) == 1 && m.orders[0].Text == test.line.text+unfinishedAnswer; taken != test.taken {
+			t.Errorf("%s: %+v", name, m.orders)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Options struct {
 	Pause func() error     // waits until the screen should be drawn again; an error when it never will be
 
 	Typed     func(Typed)   // a line that a person typed
+	Unsent    func(Typed)   // the line as it stands, whenever that changes and it is not sent; may be nil
 	Interrupt func()        // a person asks the walk to stop
 	Words     []string      // what can be typed, for the help
 	Speed     func() string // how fast the time of the run goes, "" for real time; may be nil

@@ -152,7 +152,15 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 	}
 	var cmd tea.Cmd
 	m.line, cmd = m.line.Update(msg)
+	m.unsent()
 	return cmd
+}
+
+// unsent tells what stands in the line.
+func (m *model) unsent() {
+	if m.options.Unsent != nil {
+		m.options.Unsent(m.hand.sofar(strings.TrimSpace(m.line.Value()), m.options.Hand()))
+	}
 }
 
 // send gives the line to whoever drives the walk.
@@ -160,6 +168,7 @@ func (m *model) send() {
 	text := strings.TrimSpace(m.line.Value())
 	m.line.SetValue("")
 	typed := m.hand.line(text, m.options.Hand())
+	m.unsent()
 	if text == "" {
 		m.show(viewBoard)
 		return
@@ -183,6 +192,7 @@ func (m *model) back() {
 	if m.line.Value() != "" {
 		m.line.SetValue("")
 		m.hand = hand{}
+		m.unsent()
 		return
 	}
 	m.view, m.offset = viewBoard, 0

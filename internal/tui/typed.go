@@ -47,8 +47,13 @@ func (h *hand) feel(msg tea.KeyMsg, now time.Time, asked steps.Question, heard u
 
 // line is the whole line, when it is sent.
 func (h *hand) line(text string, now time.Time) Typed {
-	tooFast := now.Sub(h.begun) < time.Duration(utf8.RuneCountInString(text))*fastest
-	t := Typed{Text: text, Asked: h.asked, Heard: h.heard, Burst: h.burst || text != "" && tooFast}
+	t := h.sofar(text, now)
 	*h = hand{}
 	return t
+}
+
+// sofar is a line that goes on.
+func (h *hand) sofar(text string, now time.Time) Typed {
+	tooFast := now.Sub(h.begun) < time.Duration(utf8.RuneCountInString(text))*fastest
+	return Typed{Text: text, Asked: h.asked, Heard: h.heard, Burst: h.burst || text != "" && tooFast}
 }

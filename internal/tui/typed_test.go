@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -81,5 +82,28 @@ func TestALineKnowsWhatWasAsked(t *testing.T) {
 	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
 	if len(got) != 2 || got[0].Asked.Step != "" || got[1].Asked.Step != "declare" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestALineThatIsNotSentIsKnown: with what was asked when it was begun, until it is sent or cleared.
+func TestALineThatIsNotSentIsKnown(t *testing.T) {
+	m := screenOf(t, upTo(walked(t), 83), 80, 24, Options{})
+	var unsent []Typed
+	m.options.Unsent = func(line Typed) { unsent = append(unsent, line) }
+	m.options.Typed = func(Typed) {}
+	m.View()
+	for _, key := range []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune{'n'}}, {Type: tea.KeyRunes, Runes: []rune{'o'}}, {Type: tea.KeyEsc},
+		{Type: tea.KeyRunes, Runes: []rune{'x'}}, {Type: tea.KeyEnter}} {
+		m.Update(key)
+	}
+	var texts []string
+	for _, line := range unsent {
+		texts = append(texts, line.Text)
+		if line.Text != "" && line.Asked.Step != "declare" {
+			t.Errorf("%q was begun at %q", line.Text, line.Asked.Step)
+		}
+	}
+	if got, want := strings.Join(texts, ","), "n,no,,x,"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
