@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/rewarm/rewarm/probes"
@@ -53,7 +54,15 @@ func (s *State) paceOf(w Watch, t *track, bound runbook.Bound, series string) st
 	if !ok || math.IsNaN(each) || each == 0 || left <= 0 || left > longestLeft || way != s.trend(t) { // it may have stopped
 		return ""
 	}
-	return fmt.Sprintf("%s left at this pace, %s by %.3g a second", left.Round(time.Second), way, math.Abs(each))
+	return fmt.Sprintf("%s left at this pace, %s by %s a second", left.Round(time.Second), way, threeDigits(math.Abs(each)))
+}
+
+// threeDigits are as much of a number as anybody reads, without an exponent where it is large.
+func threeDigits(v float64) string {
+	if v >= 1000 {
+		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // course gives the polls with the first and the last value of a series that a watch may look at, lately; nil for none.
