@@ -38,6 +38,17 @@ func distinct(words []string) []string {
 	return kept
 }
 
+// Stopped is the hold with which the process of a walk has left it, to be gone on with; nil while it is walked, as far as
+// its records say.
+func (s *State) Stopped() *HoldState {
+	for _, hold := range s.holds {
+		if hold.Cause == causeInterrupted || slices.Contains(stopsWalk, hold.Cause) {
+			return hold
+		}
+	}
+	return nil
+}
+
 // PersonsHold is the hold that a person lifts with a word, nil when there is none.
 func (s *State) PersonsHold() *HoldState {
 	for _, hold := range s.holds {

@@ -128,11 +128,12 @@ func commandsFor(run string) []string {
 	row := func(typed, means string) string {
 		return fmt.Sprintf("  rewarm %s: %s", strings.TrimSpace(typed), means)
 	}
-	rows := []string{
-		row(wordApprove+" "+run+" DIGEST", "let the plan with this digest go"),
-		row("takeover "+run+" REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"),
-	}
+	var rows []string
 	for _, s := range spokenWords {
+		if s.kind == steps.OrderRelease {
+			rows = append(rows, row(wordApprove+" "+run+" DIGEST", "let the plan with this digest go"),
+				row("takeover "+run+" REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"))
+		}
 		rows = append(rows, row(s.word+" "+run+" "+s.remoteForm(), s.means))
 	}
 	return append(rows, row(wordStatus+" "+run, "what is flipped and owed, what blocks, what it costs"))

@@ -253,7 +253,7 @@ func (d *driver) timeIsUp() error {
 }
 
 // mostEchoed is how much is repeated of a line that was not understood, in characters: what counts has to stay in sight.
-const mostEchoed = 30
+const mostEchoed = 20
 
 // beginningOf is what is repeated of a line.
 func beginningOf(line string) string {

@@ -114,7 +114,7 @@ func (d *driver) confirmRows(q steps.Question) []string {
 	rows := costRows(d.machine.State(), d.clock.Now())
 	typed := "type the answer on one line"
 	if q.Modes {
-		rows = append(modesAsked(q), rows...)
+		rows = append(append(modesAsked(q), choiceRows(d.doc())...), rows...)
 		typed = "type numbers or names, as 1,2"
 	}
 	if !q.Until.IsZero() {
@@ -140,6 +140,14 @@ func modesAsked(q steps.Question) []string {
 	default:
 		return append([]string{said.Text}, signRows(said.Diagnosis.Signs)...)
 	}
+}
+
+// choiceRows say which steps an answer takes and which it leaves out.
+func choiceRows(doc *runbook.Document) []string {
+	if text := steps.ChoicesText(doc); text != "" {
+		return []string{text}
+	}
+	return nil
 }
 
 // modeRows lists the modes with their numbers, two a row.

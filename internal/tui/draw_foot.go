@@ -45,7 +45,7 @@ func (d *drawing) oneRow() string {
 func (d *drawing) costs() string {
 	control, end := d.s.RunsOut()
 	switch {
-	case control == "" || d.s.Ending != "" || d.blocking == "":
+	case control == "" || d.s.Ending != "" || d.blocking == "", d.s.Stopped() != nil && d.s.Begun.Lab: // which has ended
 		return ""
 	case end.After(d.now):
 		return fmt.Sprintf("waiting costs: %s left of the copies on %s, until %s", lasts(end.Sub(d.now)), control, end.UTC().Format("15:04:05Z"))
@@ -71,6 +71,9 @@ func (d *drawing) blocks() string {
 	if d.s.Ending != "" {
 		return "ended: " + string(d.s.Ending)
 	}
+	if stopped := d.s.Stopped(); stopped != nil {
+		return "stopped: " + stopped.Sentence
+	}
 	if d.blocking != "" {
 		return "blocks: " + d.blocking
 	}
@@ -82,6 +85,8 @@ func (d *drawing) may() string {
 	switch {
 	case d.s.Ending != "":
 		return ""
+	case d.s.Stopped() != nil:
+		return d.s.Stopped().Can
 	case d.watching && d.s.Begun.Lab:
 		return "look; on the lab nobody acts from another terminal"
 	case d.watching:

@@ -133,7 +133,7 @@ func (d *drawing) saidSection(said []answer, width int) section {
 			rows = append(rows, d.paintedWrap(d.ink.strong, a.text, width, 2)...)
 		}
 	}
-	return section{rows: rows, least: min(1, len(rows)), wanted: min(4, len(rows)), flows: true}
+	return section{rows: rows, least: min(2, len(rows)), wanted: min(4, len(rows)), flows: true}
 }
 
 // answer is something that the walk has said to a person.

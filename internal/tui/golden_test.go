@@ -44,7 +44,7 @@ func TestScreens(t *testing.T) {
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}, {40, 10}} {
 			name := fmt.Sprintf("%s-%dx%d", moment.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
-				m := screenOf(t, upTo(events, moment.seq), size[0], size[1], Options{Words: []string{"hold [REASON]  stop everything that releases"}})
+				m := screenOf(t, upTo(events, moment.seq), size[0], size[1], Options{Words: []string{"  hold [REASON]          stop everything that releases load; brakes go on"}})
 				m.view = moment.view
 				compare(t, name, plain(m.frame()))
 			})

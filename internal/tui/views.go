@@ -125,7 +125,7 @@ func (m *model) wordRows(d *drawing) []string {
 	}
 	rows := []string{d.ink.strong.paint(title)}
 	for _, text := range m.options.Words {
-		rows = append(rows, wrapped(clean("  "+text), m.width, 6)...)
+		rows = append(rows, wrapped(clean(text), m.width, 6)...)
 	}
 	return rows
 }
