@@ -87,11 +87,10 @@ func (d *drawing) late(is bool) string {
 
 // stages are the nine stages with their state and time, as wide as there is room for.
 func (d *drawing) stages(width int) []string {
-	if rows := d.stageRow(width, stageLong); rows != nil {
-		return rows
-	}
-	if rows := d.stageRow(width, stageShort); rows != nil {
-		return rows
+	for _, how := range []naming{stageLong, stageTimed, stageShort} {
+		if rows := d.stageRow(width, how); rows != nil {
+			return rows
+		}
 	}
 	return []string{d.stageOnly(width)}
 }
@@ -107,6 +106,7 @@ type naming int
 
 const (
 	stageLong  naming = iota // protect-origin 12s
+	stageTimed               // protect 12s
 	stageShort               // protect
 )
 
@@ -129,14 +129,15 @@ func (d *drawing) stageRow(width int, how naming) []string {
 }
 
 func (d *drawing) stageText(stage runbook.Stage, how naming) string {
-	name := stage.String()
-	if stage == 0 {
+	switch {
+	case stage == 0:
 		return "not begun"
-	}
-	if how == stageShort {
+	case how == stageShort:
 		return shortStages[stage]
+	case how == stageTimed:
+		return shortStages[stage] + d.stageTime(stage)
 	}
-	return name + d.stageTime(stage)
+	return stage.String() + d.stageTime(stage)
 }
 
 var shortStages = [runbook.StageCount + 1]string{"", "declare", "protect", "stale", "constrain", "rank", "observe", "expand", "restore", "reconcile"}

@@ -319,8 +319,9 @@ func (m *model) middle(d *drawing, height int) []string {
 	case viewHelp:
 		return m.window(d, "help", m.helpRows(d), height)
 	case viewPlots:
-		m.pane = 1 // a plot, of which as many are shown as there is room for
-		return fill(d.plots(m.width, height, &m.offset), height)
+		var rows []string
+		rows, m.pane = d.plots(m.width, height, &m.offset) // a page is so many plots
+		return fill(rows, height)
 	}
 	return d.board(m.said, m.width, height)
 }

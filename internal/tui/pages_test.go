@@ -48,6 +48,25 @@ func (m *model) paged() []string {
 	}
 }
 
+// TestPagesOfPlots: each page begins with the plot after the last of the one before.
+func TestPagesOfPlots(t *testing.T) {
+	m := screenOf(t, upTo(walked(t), 301), 80, 24, Options{})
+	m.view = viewPlots
+	var pages []string
+	for range 4 {
+		for row := range strings.Lines(plain(m.frame())) {
+			if strings.HasPrefix(row, "probes ") {
+				pages = append(pages, strings.TrimSpace(row))
+			}
+		}
+		m.Update(tea.KeyMsg{Type: tea.KeyPgDown})
+	}
+	want := []string{"probes 1 to 2 of 13; PgDn, PgUp", "probes 3 to 4 of 13; PgDn, PgUp", "probes 5 to 6 of 13; PgDn, PgUp", "probes 7 to 8 of 13; PgDn, PgUp"}
+	if !slices.Equal(pages, want) {
+		t.Errorf("pages %q", pages)
+	}
+}
+
 func firstWord(row string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(row), " ")
 	return word

@@ -21,17 +21,18 @@ const (
 )
 
 // plots draws the probes that the exit judges, and then all others that were measured, as many as
-// there is room for, from the offset on.
-func (d *drawing) plots(width, height int, offset *int) []string {
+// there is room for, from the offset on, and says how many a page has.
+func (d *drawing) plots(width, height int, offset *int) (drawn []string, page int) {
 	across := max(1, width/(2*leastPlotWidth)+1)
 	down := max(1, height/(leastPlotHeight+2))
 	asks := d.plotted()
 	if len(asks) == 0 || width < leastPlotWidth || height < leastPlotHeight {
-		return []string{d.fit("nothing to plot yet, or no room: a plot needs 36 columns and 7 rows", width)}
+		return []string{d.fit("nothing to plot yet, or no room: a plot needs 36 columns and 7 rows", width)}, 1
 	}
 	*offset = min(*offset, max(0, len(asks)-1))
-	all, first := len(asks), *offset/(across*down)*(across*down)
-	asks = asks[first:min(len(asks), first+across*down)]
+	page = across * down
+	all, first := len(asks), *offset/page*page
+	asks = asks[first:min(len(asks), first+page)]
 	shown := len(asks)
 	across = min(across, len(asks))
 	down = (len(asks) + across - 1) / across
@@ -44,7 +45,7 @@ func (d *drawing) plots(width, height int, offset *int) []string {
 	if shown < all {
 		rows = append(fill(rows, height-1), d.ink.quiet.paint(d.fit(fmt.Sprintf("probes %d to %d of %d; PgDn, PgUp", first+1, first+shown, all), width)))
 	}
-	return rows
+	return rows, page
 }
 
 // plotted are the questions worth a plot: those of the exit first.
