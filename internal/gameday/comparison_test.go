@@ -3,9 +3,11 @@ package gameday
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -56,6 +58,20 @@ func TestWrongMoves(t *testing.T) {
 			if !strings.Contains(got[0].What, c.what) || !strings.Contains(why, c.why) || !strings.Contains(why, c.whyElse) {
 				t.Errorf("%s: %q because of %q", name, got[0].What, why)
 			}
+		}
+	}
+}
+
+// An undo of a brake is a deed when it has lifted it; one that puts a release back protects, and is none.
+func TestLiftIsADeed(t *testing.T) {
+	for direction, lifts := range map[runbook.Direction]bool{runbook.Releasing: true, runbook.Protecting: false} {
+		body := &steps.Settled{
+			Target: steps.Target{Step: "no-retries", Purpose: steps.PurposeUndo}, Result: steps.ResultApplied,
+			Plan: actions.Plan{Control: "retries.budget", Direction: direction}, After: "10%",
+		}
+		want := Deed{Deed: DeedLift, About: "no-retries", Text: "retries.budget to 10%"}
+		if d, is := deedOf(body); is != lifts || lifts && !reflect.DeepEqual(d, want) {
+			t.Errorf("%s: %v %+v", direction, is, d)
 		}
 	}
 }
