@@ -133,12 +133,19 @@ func notADuration(text string) *fault {
 // decimal writes a number in its shortest decimal form.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
+// decimalIn does so with a unit behind it, in one piece of memory: a screen writes a hundred of them each second.
+func decimalIn(v float64, space, unit string) string {
+	var room [64]byte
+	return string(append(append(strconv.AppendFloat(room[:0], v, 'f', -1, 64), space...), unit...))
+}
+
 // formatSeconds writes a duration for people; parseSeconds reads it back.
 func formatSeconds(v float64) string {
-	if ms := decimal(v * 1000); v > 0 && v < 1 && !strings.Contains(ms, ".") {
-		if back, ok := parseSeconds(ms + "ms"); ok && back == v {
-			return ms + "ms"
+	if v > 0 && v < 1 {
+		ms := decimalIn(v*1000, "", "ms")
+		if back, ok := parseSeconds(ms); ok && back == v && !strings.Contains(ms, ".") {
+			return ms
 		}
 	}
-	return decimal(v) + "s"
+	return decimalIn(v, "", "s")
 }

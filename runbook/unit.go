@@ -80,13 +80,13 @@ func FormatQuantity(number float64, unit string) string {
 	case unit == "" || unit == "ratio":
 		return decimal(number)
 	case unit == "percent":
-		return decimal(number) + "%"
+		return decimalIn(number, "", "%")
 	case unit == "s" && !math.IsNaN(number) && !math.IsInf(number, 0):
 		return formatSeconds(number)
 	case unit == "%" || family == "time":
-		return decimal(number) + unit
+		return decimalIn(number, "", unit)
 	}
-	return decimal(number) + " " + unit
+	return decimalIn(number, " ", unit)
 }
 
 // parseQuantity reads "3200", "250ms", "1m30s", "10%" or "3200 attempts/s".

@@ -26,6 +26,27 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
+// BenchmarkLargeFrame draws a frame of a run of 60 steps, 40 probes and 10,000 records at 160x50: with half of the brakes'
+// effects owed and failing, and where a release waits for a word.
+func BenchmarkLargeFrame(b *testing.B) {
+	const records = 10_000
+	events := largeRun(b, records)
+	for name, seen := range map[string]int{"owed": records - largeCalm, "asked": records} {
+		m := screenOf(b, events[:seen], 160, 50, Options{})
+		for _, says := range []string{"measured", "said"} {
+			b.Run(name+"/"+says, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if says == "said" {
+						m.story.told++
+					}
+					m.frame()
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkScrub goes back in time, an event at a time, in the middle of a run of 100,000 records and behind its first
 // hundreds, and tells how much longer that takes: for the step that goes there first, and for those after it.
 func BenchmarkScrub(b *testing.B) {

@@ -10,12 +10,12 @@ func (d *drawing) board(said []answer, width, height int) []string {
 		left := width * 11 / 20
 		right := width - left - 1
 		return d.beside(
-			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left), d.exitSection(left), d.guideSection(left)}, []int{5, 0, 1, 3, 4, 2}, left, height),
+			d.stack([]section{d.holdSection(left), d.stepSection(left), d.saidSection(said, left), d.gateSection(left, height), d.exitSection(left), d.guideSection(left)}, []int{5, 0, 1, 3, 4, 2}, left, height),
 			d.stack([]section{d.owedSection(right), d.budgetSection(right), d.controlSection(right), d.eventSection(right, height)}, []int{1, 0, 2, 3}, right, height),
 			left)
 	}
 	sections := []section{
-		d.stepSection(width), d.saidSection(said, width), d.holdSection(width), d.gateSection(width), d.exitSection(width),
+		d.stepSection(width), d.saidSection(said, width), d.holdSection(width), d.gateSection(width, height), d.exitSection(width),
 		d.owedSection(width), d.budgetSection(width), d.controlSection(width), d.eventSection(width, height), d.guideSection(width),
 	}
 	for i := 6; i < len(sections); i++ { // each shows something before any shows all

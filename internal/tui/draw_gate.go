@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -17,19 +16,18 @@ import (
 const graphSpan = 3 * time.Minute
 
 // gateSection is a table of the gates that matter now: those of the step first, then what is owed
-// or breached.
-func (d *drawing) gateSection(width int) section {
-	shown := d.shownGates()
-	lists := make([][]judged, len(shown))
-	bounds := 0
-	for i, gate := range shown {
-		lists[i] = d.judgedOf(gate)
+// or breached, as far as a screen of that height can show it.
+func (d *drawing) gateSection(width, height int) section {
+	shown, bounds := d.shownGates(), 0
+	lists := make([][]judged, 0, len(shown))
+	for i := 0; i < len(shown) && i+bounds < height; i++ {
+		lists = append(lists, d.judgedOf(shown[i]))
 		bounds += len(lists[i])
 	}
 	columns := columnsFor(lists, width)
-	rows := make([]string, 0, len(shown)+bounds)
-	for i, gate := range shown {
-		rows = d.gateRows(rows, gate, d.gateTitle(gate), lists[i], columns, width)
+	rows := make([]string, 0, len(lists)+bounds)
+	for i, list := range lists {
+		rows = d.gateRows(rows, shown[i], d.gateTitle(shown[i]), list, columns, width)
 	}
 	return section{title: "gates", rows: rows, least: min(2, len(rows))}
 }
@@ -139,7 +137,7 @@ func (j judged) rank() int {
 
 // gateTitle names a gate, and says how often in a row it has passed of how often it must, and what it does meanwhile.
 func (d *drawing) gateTitle(gate *steps.GateView) string {
-	count := fmt.Sprintf(" %d/%d", min(gate.Passed, gate.Passes), gate.Passes)
+	count := " " + itoa(min(gate.Passed, gate.Passes)) + "/" + itoa(gate.Passes)
 	title := gate.ID + count
 	if gate.ID == "exit" {
 		title = "recovered when" + count + " intervals"
@@ -240,7 +238,7 @@ func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int)
 	}
 	if c.graph > 0 {
 		high := j.bound.Op != runbook.AtLeast && j.bound.Op != runbook.Above
-		graph = d.story.pasts[ask].graph(c.graph, d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
+		graph = d.story.pasts[ask].graph(d.cells[:c.graph], d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
 	bound, value, margin := d.fit(j.text, c.bound), d.fit(shownValue(j.Finding), c.value), d.margin(j.bound, gate, answer)
 	return spaces(indent) + verdict + bound + spaces(c.bound-cells(bound)+1) + value + spaces(c.value-cells(value)+1) +
@@ -269,10 +267,8 @@ func (d *drawing) serverNow(answer *probes.Answer) time.Time {
 
 // askOf is what a bound asks. Rung numbers are part of it only where the query uses them.
 func askOf(doc *runbook.Document, bound *runbook.Bound, gate *steps.GateView) probes.Ask {
-	for _, ask := range probes.Asks(doc, runbook.Gate{{*bound}}, gate.From, gate.To) {
-		if ask.Probe == bound.Probe {
-			return ask
-		}
+	if p := doc.Probe(bound.Probe); p != nil && p.UsesRung() {
+		return probes.Ask{Probe: bound.Probe, From: gate.From, To: gate.To}
 	}
 	return probes.Ask{Probe: bound.Probe}
 }
@@ -282,7 +278,7 @@ func (d *drawing) age(a *probes.Answer) string {
 	if a == nil || a.Stalest.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%.0fs", max(0, a.At.Sub(a.Stalest)).Seconds())
+	return rounded(max(0, a.At.Sub(a.Stalest)).Seconds(), "", "s")
 }
 
 // margin is how far a value lies on the right side of its bound, as a share of the bound.
@@ -301,10 +297,19 @@ func (d *drawing) margin(bound *runbook.Bound, gate *steps.GateView, a *probes.A
 		return ""
 	}
 	percent := 100 * inside / math.Abs(limit)
-	if percent <= -1000 {
-		return fmt.Sprintf("x%.0f", 1-percent/100)
+	switch {
+	case percent <= -1000:
+		return rounded(1-percent/100, "x", "")
+	case math.Signbit(percent):
+		return rounded(percent, "", "%")
 	}
-	return fmt.Sprintf("%+.0f%%", percent)
+	return rounded(percent, "+", "%")
+}
+
+// rounded is a whole number with something before and behind it.
+func rounded(v float64, before, behind string) string {
+	var room [32]byte
+	return string(append(strconv.AppendFloat(append(room[:0], before...), v, 'f', 0, 64), behind...))
 }
 
 // operand is the number that a bound compares with.

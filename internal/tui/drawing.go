@@ -23,6 +23,8 @@ type drawing struct {
 	watching bool   // nobody can say anything here
 	behind   string // how far the screen has come with a log that is there already
 	speed    string // of the time of the run, "" for real time
+
+	cells [mostGraph]mark // of the graph that is being drawn
 }
 
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {

@@ -26,18 +26,18 @@ func (p *past) add(at point) {
 	p.points = append(p.points, at)
 }
 
-// graph draws the last minutes in so many cells, one row high, each cell the worst of its time:
-// the highest when high is set, else the lowest. Where something was flipped stands a mark.
-func (p *past) graph(cells int, until time.Time, span time.Duration, high bool, flips []time.Time, s *signs) string {
-	if p == nil || cells <= 0 {
-		return spaces(cells)
+// graph draws the last minutes in as many cells as the row has, one row high, each cell the worst of its time:
+// the highest when high is set, else the lowest. Where something was flipped stands a mark. What was in the row is lost.
+func (p *past) graph(row []mark, until time.Time, span time.Duration, high bool, flips []time.Time, s *signs) string {
+	if p == nil {
+		return spaces(len(row))
 	}
-	row := make([]mark, cells)
+	clear(row)
 	p.worst(row, until, span, high)
 	low, top := extremes(row)
 	markFlips(row, until, span, flips)
 	var b strings.Builder
-	b.Grow(cells * len(s.flip))
+	b.Grow(len(row) * len(s.flip))
 	for _, m := range row {
 		switch {
 		case m.flip:

@@ -129,12 +129,19 @@ func indented(text string, before []string, hang int) string {
 
 // lasts is a time for people: 41s, 3m05s, 2h04m.
 func lasts(d time.Duration) string {
-	d = max(d, 0).Truncate(time.Second)
+	whole := int(max(d, 0) / time.Second)
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
+		return itoa(whole) + "s"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+		return itoa(whole/60) + "m" + twoDigits(whole%60) + "s"
 	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	return itoa(whole/3600) + "h" + twoDigits(whole/60%60) + "m"
+}
+
+func twoDigits(n int) string {
+	if n < 10 {
+		return "0" + itoa(n)
+	}
+	return itoa(n)
 }
