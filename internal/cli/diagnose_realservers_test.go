@@ -18,6 +18,7 @@ import (
 // it can see within seconds, and never another mode. What happened before its first
 // sample, the loss of a cell, it does not rule out.
 func TestDiagnoseOnAYoungPrometheus(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		scenario string
 		mode     runbook.Mode

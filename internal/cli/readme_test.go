@@ -21,6 +21,7 @@ func general(line string) string {
 // TestReadmeShowsARealDemo: the README's transcript stands, line by line and in this
 // order, in what the demo prints. A line that ends with … is the beginning of one.
 func TestReadmeShowsARealDemo(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if code := Main([]string{"demo", "--state-dir", t.TempDir()}, bytes.NewReader(nil), &out, &out); code != 0 {
 		t.Fatalf("the demo ended with %d:\n%s", code, &out)

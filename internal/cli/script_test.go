@@ -33,7 +33,10 @@ var programs = map[string]func(){
 	"rewarm": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
-func TestScripts(t *testing.T) { runScripts(t, "script") }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "script")
+}
 
 // runScripts runs the scripts of a folder of testdata.
 func runScripts(t *testing.T, folder string) {

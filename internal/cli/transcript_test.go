@@ -156,6 +156,7 @@ func compareGolden(t *testing.T, name string, got []byte) {
 // TestDemoWalksNineStages holds the demo's shape, whatever the lab's figures are: all
 // stages in their order, protections first, one line an event, the recovery at the end.
 func TestDemoWalksNineStages(t *testing.T) {
+	t.Parallel()
 	out := demoHere(t, t.TempDir())
 	var entered []string
 	for _, found := range regexp.MustCompile(`(?m)  (\S+)  stage (?:entered|passed)`).FindAllStringSubmatch(out, -1) {
