@@ -84,7 +84,9 @@ func modesBeside(c *gameday.Comparison, r *gameday.Result) string {
 	}
 	text, right := strings.Join(names, ", "), c.DeclaredRight(r)
 	switch {
-	case text == "" && right:
+	case text != "" && c.Modes == nil:
+		return text
+	case text == "" && right && c.Modes != nil:
 		return "none, right"
 	case text == "":
 		return "none declared"

@@ -19,7 +19,7 @@ type Comparison struct {
 	Scenario string         `json:"scenario"`
 	Runbook  string         `json:"runbook"`
 	Seed     uint64         `json:"seed"`
-	Modes    []runbook.Mode `json:"modes"` // that were right
+	Modes    []runbook.Mode `json:"modes"` // that were right; nil when nobody knows
 	Person   *Result        `json:"person"`
 	Script   *Result        `json:"script"`
 	Wrong    []WrongMove    `json:"wrong_moves"` // of the person, in the order of time
@@ -36,7 +36,7 @@ type WrongMove struct {
 func (d *Day) Compare(person, script *Result) *Comparison {
 	c := &Comparison{
 		Practice: true, Day: d.Name, About: d.About, Broke: d.Story.About, Lesson: d.Lesson,
-		Scenario: d.Story.Name, Runbook: d.Runbook, Seed: person.Seed, Modes: append([]runbook.Mode{}, modesOf(d.Story)...),
+		Scenario: d.Story.Name, Runbook: d.Runbook, Seed: person.Seed, Modes: d.rightModes(),
 		Person: person, Script: script, Wrong: []WrongMove{},
 	}
 	for i, deed := range person.Deeds {
@@ -51,7 +51,7 @@ func (d *Day) Compare(person, script *Result) *Comparison {
 // judge says what is wrong with a deed. What the script does, too, is right.
 func (c *Comparison) judge(d *Day, deed Deed, before []Deed) (WrongMove, bool) {
 	if len(deed.Modes) > 0 {
-		return d.judgeModes(deed)
+		return c.judgeModes(d, deed)
 	}
 	if slices.ContainsFunc(c.Script.Deeds, func(s Deed) bool { return s.Deed == deed.Deed && s.About == deed.About }) {
 		return WrongMove{}, false
@@ -91,10 +91,18 @@ func (c *Comparison) leftEarly(what string) (WrongMove, bool) {
 	return WrongMove{What: what, Why: why}, len(why) > 0
 }
 
-// judgeModes compares declared modes with those of the scenario, and says what followed from a wrong one.
-func (d *Day) judgeModes(deed Deed) (WrongMove, bool) {
-	right := modesOf(d.Story)
-	if sameModes(deed.Modes, right) {
+// rightModes are those of the scenario, nil when nobody knows: of a past they are what its script declares.
+func (d *Day) rightModes() []runbook.Mode {
+	if d.past != nil {
+		return slices.Concat(d.Operator.Modes)
+	}
+	return append([]runbook.Mode{}, modesOf(d.Story)...)
+}
+
+// judgeModes compares declared modes with the right ones, and says what followed from a wrong one.
+func (c *Comparison) judgeModes(d *Day, deed Deed) (WrongMove, bool) {
+	right := c.Modes
+	if right == nil || sameModes(deed.Modes, right) {
 		return WrongMove{}, false
 	}
 	m := WrongMove{What: "declared " + joinModes(deed.Modes) + "; it was " + joinModes(right)}

@@ -62,6 +62,26 @@ func TestWrongMoves(t *testing.T) {
 	}
 }
 
+// Of a past nobody knows which modes were right, unless the day says it.
+func TestModesOfAPast(t *testing.T) {
+	for script, wrong := range map[string]int{"": 0, "operator: {modes: [cell-loss]}": 1} {
+		day := parse(t, `apiVersion: rewarm/v1
+kind: GameDay
+name: remembered
+about: for a test
+past: {input: [{series: up, values: '1x9'}]}
+runbook: cell-loss
+duration: 1m
+`+script+`
+expect: [{name: nothing, finally: [{score: words, equals: 0}]}]
+`)
+		person := &Result{Deeds: []Deed{{Deed: steps.OrderAnswer, About: "declare", Modes: []runbook.Mode{"origin-fault"}}}}
+		if c := day.Compare(person, &Result{}); len(c.Wrong) != wrong || (c.Modes == nil) != (wrong == 0) {
+			t.Errorf("%q: %v %+v", script, c.Modes, c.Wrong)
+		}
+	}
+}
+
 // An undo of a brake is a deed when it has lifted it; one that puts a release back protects, and is none.
 func TestLiftIsADeed(t *testing.T) {
 	for direction, lifts := range map[runbook.Direction]bool{runbook.Releasing: true, runbook.Protecting: false} {
