@@ -276,11 +276,27 @@ func (d *driver) order(order steps.Order) error {
 	err := d.machine.Order(order)
 	var refused *steps.RefusedOrder
 	if !errors.As(err, &refused) {
+		if waits := d.undoWaits(order); err == nil && waits != "" {
+			d.tell(waits)
+		}
 		return err
 	}
 	d.tell("refused: " + refused.Sentence)
 	d.tellHint(refused.Hint)
 	return nil
+}
+
+// undoWaits says of an undo that is not made at once what it waits for, "" of any other order.
+func (d *driver) undoWaits(order steps.Order) string {
+	if order.Kind != steps.OrderUndo {
+		return ""
+	}
+	for _, l := range d.machine.State().Lifts() {
+		if order.Step == l.Step || order.Step == l.Control {
+			return "the undo of " + l.Step + " lifts a protection: it waits for the exit and asks then; " + l.Drop() + " drops it"
+		}
+	}
+	return ""
 }
 
 func (d *driver) tell(text string) { say(d.say, "", text) }

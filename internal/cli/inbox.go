@@ -160,8 +160,12 @@ func (d *driver) receive(o steps.Order) error {
 	if err != nil {
 		return err
 	}
-	d.answers(answered{ID: o.Origin.ID, Seq: receipt.Seq, Refused: receipt.Refused, Hint: receipt.Hint, Again: receipt.Again,
-		Blocking: receipt.Blocking})
+	a := answered{ID: o.Origin.ID, Seq: receipt.Seq, Refused: receipt.Refused, Hint: receipt.Hint, Again: receipt.Again,
+		Blocking: receipt.Blocking}
+	if receipt.Refused == "" {
+		a.Waits = d.undoWaits(o)
+	}
+	d.answers(a)
 	return nil
 }
 

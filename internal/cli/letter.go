@@ -35,6 +35,7 @@ type answered struct {
 	Refused  string `json:"refused,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 	Again    bool   `json:"again,omitempty"`
+	Waits    string `json:"waits,omitempty"`    // what an undo that was taken waits for
 	Blocking string `json:"blocking,omitempty"` // what blocks the next release now
 }
 

@@ -265,6 +265,9 @@ func (r result) text() string {
 	if r.Again {
 		text = fmt.Sprintf("%s: done before%s of run %s\n", r.Order, inRecord(r.Seq), r.Run)
 	}
+	if r.Waits != "" {
+		text += oneLine(r.Waits) + "\n"
+	}
 	if r.Blocking != "" {
 		text += "now: " + oneLine(r.Blocking) + "\n"
 	}
