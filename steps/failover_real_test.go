@@ -473,6 +473,24 @@ func (d *driven) story(control string) string {
 	return b.String()
 }
 
+// lastWords are what the last walk has waited for, and its latest records but for polls.
+func (d *driven) lastWords() string {
+	j := d.journals[len(d.journals)-1]
+	s, err := Fold(j.all())
+	if err != nil {
+		return err.Error()
+	}
+	const most = 20
+	var told []string
+	for _, r := range j.records {
+		if r.Kind != KindObserved && r.Kind != KindBegun {
+			told = append(told, fmt.Sprintf("%s %s %.600s", r.At.Format(time.TimeOnly), r.Kind, r.Body))
+		}
+	}
+	told = told[max(0, len(told)-most):]
+	return fmt.Sprintf("%s waits for %s\n%s", s.LastAt.Format(time.TimeOnly), s.Blocking(s.LastAt), strings.Join(told, "\n"))
+}
+
 // told is what the logs say about one plan or one loss.
 type told struct {
 	acknowledged map[flipKey]audit.Record // the flips that were applied
@@ -613,7 +631,14 @@ func TestRealFailoversOfCluster(t *testing.T) {
 func failOver(t *testing.T, f fleet) {
 	d := drive(t, f.url())
 	stop, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- d.walkUntil(stop) }()
+	go func() { done <- d.walkUntil(stop); close(done) }()
+	t.Cleanup(func() { // once the context has ended, the walk has too
+		for range done {
+		}
+		if t.Failed() {
+			t.Logf("the last walk:\n%s", d.lastWords())
+		}
+	})
 	var lost []loss
 	for i := range *failovers {
 		select {
