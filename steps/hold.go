@@ -52,6 +52,12 @@ func (n *next) held(h Held) Move {
 	return Write{Kind: KindHeld, Durable: true, Body: &h}
 }
 
+// heldAt starts a hold at a gate of a step, which can be skipped; what of it cannot be measured can be given by hand.
+func (n *next) heldAt(step *runbook.Step, cause, sentence, until string, findings []probes.Finding) Move {
+	words := append(readingWords(findings), skipWord(step))
+	return n.heldBy(cause, sentence, skipping(until)+readingHint(findings), words...)
+}
+
 // canType lists the words of a hold, of which abort is always one, and then says what there is to know about them.
 func canType(about string, words ...string) string {
 	list := string(OrderAbort)

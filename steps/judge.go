@@ -104,8 +104,8 @@ func (n *next) unmetInTime(step *runbook.Step, st *StepState, flip *FlipState, w
 	if n.s.hold(causeExpect(step.Name)) != nil {
 		return nil
 	}
-	return n.heldBy(causeExpect(step.Name), fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipping("the expectation is met")+readingHint(t.last.judgement().Findings), append(readingWords(t.last.judgement().Findings), skipWord(step))...)
+	sentence := fmt.Sprintf("%s is not met after %s: %s", w.ID, step.Timing.Timeout, n.standOf(w))
+	return n.heldAt(step, causeExpect(step.Name), sentence, "the expectation is met", t.last.judgement().Findings)
 }
 
 // otherwise is what a failed expectation leads to. A flip that protects is never undone

@@ -2,8 +2,9 @@ package steps
 
 import "slices"
 
-// May lists the words that count while a question is asked, those that answer first: the approvals or the answer, what
-// is done about the holds, what drops an undo that waits, hold and abort. Whoever shows a person what to type shows these.
+// May lists the words that count while a question is asked, those that answer first: the approvals or
+// the answer, what is done about the holds, what drops an undo that waits, hold and abort. Whoever shows
+// a person what to type shows these.
 func (s *State) May(asked Question) []string {
 	if s.Ending != "" {
 		return nil
@@ -38,8 +39,8 @@ func distinct(words []string) []string {
 	return kept
 }
 
-// Stopped is the hold with which the process of a walk has left it, to be gone on with; nil while it is walked, as far as
-// its records say.
+// Stopped is the hold with which the process of a walk has left it, to be gone on with; nil while it is
+// walked, as far as its records say.
 func (s *State) Stopped() *HoldState {
 	for _, hold := range s.holds {
 		if hold.Cause == causeInterrupted || slices.Contains(stopsWalk, hold.Cause) {

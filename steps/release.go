@@ -177,8 +177,8 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 	if step.Optional {
 		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.judgement().Findings)
 	}
-	return n.heldBy(causeWhen(step.Name), fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w)),
-		skipping("the gate passes")+readingHint(n.s.track(w).last.judgement().Findings), append(readingWords(n.s.track(w).last.judgement().Findings), skipWord(step))...)
+	sentence := fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w))
+	return n.heldAt(step, causeWhen(step.Name), sentence, "the gate passes", n.s.track(w).last.judgement().Findings)
 }
 
 // blocker says what stands before every release, "" when nothing does.

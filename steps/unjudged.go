@@ -32,7 +32,8 @@ func (n *next) unjudged() Move {
 
 func (n *next) heldUnjudged(cause string, guards ...*runbook.Guard) Move {
 	findings := n.s.track(n.s.guardWatch(guards[0])).last.judgement().Findings
-	return n.heldBy(cause, n.s.unjudgedSentence(guards), "it lifts when the metrics are back"+readingHint(findings), readingWords(findings)...)
+	about := "it lifts when the metrics are back" + readingHint(findings)
+	return n.heldBy(cause, n.s.unjudgedSentence(guards), about, readingWords(findings)...)
 }
 
 // blindGuards gives the guards that cannot be judged now and have no hold of their own

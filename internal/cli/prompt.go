@@ -246,13 +246,15 @@ func (d *driver) timeIsUp() error {
 		return nil
 	}
 	line := d.person.unsent()
-	if _, isOrder, _ := parseSpoken(line.text, d.clock.Now()); line.text == "" || isOrder || approves(line.text) || d.notAnAnswer(line) != "" {
+	_, isOrder, _ := parseSpoken(line.text, d.clock.Now())
+	if line.text == "" || isOrder || approves(line.text) || d.notAnAnswer(line) != "" {
 		return nil
 	}
 	return d.order(steps.Order{Kind: steps.OrderAnswer, Step: q.Step, Text: line.text + unfinishedAnswer})
 }
 
-// mostEchoed is how much is repeated of a line that was not understood, in characters: what counts has to stay in sight.
+// mostEchoed is how much is repeated of a line that was not understood, in characters: what counts has to
+// stay in sight.
 const mostEchoed = 20
 
 // beginningOf is what is repeated of a line.

@@ -45,7 +45,9 @@ func (d *drawing) oneRow() string {
 func (d *drawing) costs() string {
 	control, end := d.s.RunsOut()
 	switch {
-	case control == "" || d.s.Ending != "" || d.blocking == "", d.s.Stopped() != nil && d.s.Begun.Lab: // which has ended
+	case control == "" || d.s.Ending != "" || d.blocking == "":
+		return ""
+	case d.s.Stopped() != nil && d.s.Begun.Lab: // the lab has ended with it
 		return ""
 	case end.After(d.now):
 		return fmt.Sprintf("waiting costs: %s left of the copies on %s, until %s", lasts(end.Sub(d.now)), control, end.UTC().Format("15:04:05Z"))

@@ -43,7 +43,8 @@ func (d *drawing) exitSection(width int) section {
 		if gate := &d.gates[i]; gate.ID == "exit" {
 			title := d.gateTitle(gate)
 			if again {
-				title = "recovered before, out of these bounds again for " + lasts(d.now.Sub(since)) + also(", ", gate.Pace)
+				title = "recovered before, out of these bounds again for " + lasts(d.now.Sub(since))
+				title += also(", ", gate.Pace)
 			}
 			list := d.judgedOf(gate)
 			rows := d.gateRows(make([]string, 0, 1+len(list)), gate, title, list, columnsFor([][]judged{list}, width), width)

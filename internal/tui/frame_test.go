@@ -102,3 +102,17 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// TestAStoppedRunSaysHowItGoesOn: whoever watches a run that its process has left is not told to give it orders.
+func TestAStoppedRunSaysHowItGoesOn(t *testing.T) {
+	events := upTo(walked(t), 122)
+	stopped := events[len(events)-1].Record
+	stopped.Kind, stopped.Body = "held", []byte(`{"cause":"interrupted","sentence":"interrupted: protections stay","can":"rewarm resume RUN"}`)
+	events = append(events[:len(events):len(events)], Event{Record: stopped})
+	got := plain(screenOf(t, events, 80, 24, Options{Watching: true}).frame())
+	for _, want := range []string{"\nstopped: interrupted: protections stay\n", "\nmay: rewarm resume RUN\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, got)
+		}
+	}
+}
