@@ -81,6 +81,18 @@ func TestTextFromOutsideStaysInItsPlace(t *testing.T) {
 	}
 }
 
+// TestTheNewestEventIsSeen: where the rows of an event do not all fit, its beginning stays, and what happened later.
+func TestTheNewestEventIsSeen(t *testing.T) {
+	rows := []string{"first", "long", " goes on", " and on", "newest", " indeed"}
+	for given, want := range map[int]string{
+		1: "newest", 2: "newest, indeed", 3: "long,newest, indeed", 4: "long, goes on,newest, indeed", 5: "long, goes on, and on,newest, indeed",
+	} {
+		if got := strings.Join(lastOf(rows, given), ","); got != want {
+			t.Errorf("%d rows: %q, want %q", given, got, want)
+		}
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("plain", 5)
 	f.Add("\x1b[31mred\x1b[0m", 3)

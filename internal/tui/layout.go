@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -94,14 +95,18 @@ func (d *drawing) stack(sections []section, places []int, width, height int) []s
 	return lines[:height]
 }
 
-// lastOf gives the last rows, from the beginning of an event on: what an event begins with says more than what it
-// ends with. Rows that are set in go on with the one before.
+// lastOf gives the last rows. Of an event that there is no room for they have its beginning, which says more than its
+// end. Rows that are set in go on with the one before.
 func lastOf(rows []string, given int) []string {
 	first := len(rows) - given
-	for first > 0 && strings.HasPrefix(rows[first], " ") {
-		first--
+	begin, next := first, first
+	for begin > 0 && strings.HasPrefix(rows[begin], " ") {
+		begin--
 	}
-	return rows[first : first+given]
+	for next < len(rows) && strings.HasPrefix(rows[next], " ") {
+		next++
+	}
+	return slices.Concat(rows[begin:begin+next-first], rows[next:])
 }
 
 // goesOn marks a painted row behind which something is left out.
