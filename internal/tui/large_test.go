@@ -91,7 +91,6 @@ type largeWorld struct {
 	version int64
 	calm    bool // every gate passes
 	events  []Event
-	err     error
 }
 
 func (w *largeWorld) Now() time.Time { return w.now }
