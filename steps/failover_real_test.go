@@ -419,8 +419,9 @@ func (d *driven) walkUntil(stop <-chan struct{}) error {
 	}
 }
 
-// longestWalk bounds a walk: a hold that only a person lifts would last for ever.
-const longestWalk = 60 * time.Second
+// longestWalk bounds a walk: a hold that only a person lifts would last for ever. One that loses every
+// other flip on a busy machine takes more than a minute.
+const longestWalk = 5 * time.Minute
 
 func (d *driven) walk(run string) error {
 	j := &memoryJournal{now: time.Now}

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -95,5 +96,30 @@ func TestALossAtTheLastMomentIsFoundBeforeClosing(t *testing.T) {
 	w.mustClose(t)
 	if got := w.redis.values(); got != before {
 		t.Errorf("controls %s, want %s", got, before)
+	}
+}
+
+// TestAReadBackDoesNotSayWhoWroteIt: in a failover the answer that a flip was made may come from one node and what is
+// read back from another, which never had it. Whether it was lost or a hand has changed it, its meta tells at the next poll.
+func TestAReadBackDoesNotSayWhoWroteIt(t *testing.T) {
+	w := newWalker(t, mustParse(t, incident))
+	w.quiet = true
+	if err := w.begin(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.walk(duration("3s")); err != nil {
+		t.Fatal(err)
+	}
+	s := w.machine.State()
+	flip, older := s.latestFlip(), "older"
+	body := &Settled{Target: flip.Target, Plan: flip.Plan, Digest: flip.Digest, Result: ResultApplied, Version: flip.Version + 1, Seen: true, Found: &older}
+	if err := s.settled(body); err != nil {
+		t.Fatal(err)
+	}
+	if move, isWrite := Next(s, w.clock.now).(Write); isWrite && move.Kind == KindDrifted {
+		t.Errorf("it is taken for the work of a hand: %+v", move.Body)
+	}
+	if blocker := (&next{s: s, doc: s.Doc, now: w.clock.now}).blocker(); !strings.Contains(blocker, "who has moved it is still to be read") {
+		t.Errorf("releases wait for %q", blocker)
 	}
 }

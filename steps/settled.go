@@ -103,8 +103,9 @@ func (s *State) flipped(b *Settled) {
 	if p := flip.Target.Purpose; !flip.Nothing && p != PurposeUndo && p != PurposePutBack {
 		s.overtaken(flip.Plan.Control)
 	}
-	if b.Seen && !equalRaw(b.Found, flip.Plan.After) { // somebody has changed it since
+	if b.Seen && !equalRaw(b.Found, flip.Plan.After) { // somebody has changed it since, or a failover has lost it
 		s.noticed(flip.Plan.Control, b.Found)
+		s.Control(flip.Plan.Control).Unread = true
 	}
 	s.flips = append(s.flips, flip)
 	if flip.Target.Purpose == PurposeGuard {
