@@ -12,7 +12,7 @@ import (
 )
 
 // hostile is what may stand in a note, a label or an error page; each begins in its own way.
-const hostile = "</script><img src=x onerror=alert(1)> | =cmd() \x1b[31m `rm` \u202e [x](javascript:1)"
+const hostile = "</script><img src=x onerror=alert(1)> | =cmd() \x1b[31m `rm` \u202e \u3164 [x](javascript:1)"
 
 // hostileRun has text from outside wherever a log takes some.
 func hostileRun(t *testing.T) Material {
@@ -49,9 +49,9 @@ func TestTextFromOutsideIsHarmless(t *testing.T) {
 func checkHarmless(t *testing.T, all map[string][]byte) {
 	t.Helper()
 	for name, forbidden := range map[string][]string{
-		reportHTML:   {"<img", "<b>desk", "</script>", "\x1b", "\u202e", "javascript:1)\"", "<html>"},
-		reportMD:     {"<img", "<b>desk", "</script>", "\x1b", "\u202e", "`rm`", "[x](", "<html>", "\n# heading", "</td>"},
-		timelineCSV:  {"\x1b", "\u202e"},
+		reportHTML:   {"<img", "<b>desk", "</script>", "\x1b", "\u202e", "\u3164", "javascript:1)\"", "<html>"},
+		reportMD:     {"<img", "<b>desk", "</script>", "\x1b", "\u202e", "\u3164", "`rm`", "[x](", "<html>", "\n# heading", "</td>"},
+		timelineCSV:  {"\x1b", "\u202e", "\u3164"},
 		timelineJSON: {"\x1b"},
 	} {
 		for _, text := range forbidden {

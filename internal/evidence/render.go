@@ -68,7 +68,7 @@ func svg(p plot) htmltemplate.HTML { return htmltemplate.HTML(p.SVG()) }
 // clock is a time of day in UTC.
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.0") }
 
-// visible makes control characters and direction overrides visible, on one line.
+// visible makes control characters, direction overrides and what shows nothing visible, on one line.
 func visible(text string) string {
 	if !strings.ContainsFunc(text, hidden) {
 		return text
@@ -85,7 +85,12 @@ func visible(text string) string {
 }
 
 func hidden(r rune) bool {
-	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || r == unicode.ReplacementChar
+	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || r == unicode.ReplacementChar || blank(r)
+}
+
+// blank reports graphic characters that show nothing and can hide or split words, as on a terminal.
+func blank(r rune) bool {
+	return r == '\u00ad' || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
 }
 
 // md makes text harmless in a Markdown table or paragraph: no markup, no HTML, no new cell.
