@@ -5,10 +5,11 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// Deed is something that whoever walks has decided, or that was done past the walk.
+// Deed is something that whoever walks has decided, or who gave an order from elsewhere, or that was done past the walk.
 type Deed struct {
 	Seconds float64         `json:"seconds"` // since the start of the day
 	Deed    steps.OrderKind `json:"deed"`    // an order, DeedEdit or DeedLift
+	By      string          `json:"by,omitempty"`
 	About   string          `json:"about,omitempty"`
 	Text    string          `json:"text,omitempty"`
 	Modes   []runbook.Mode  `json:"modes,omitempty"` // that were declared

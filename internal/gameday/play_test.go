@@ -2,12 +2,14 @@ package gameday
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 	"github.com/rewarm/rewarm/templates"
 )
 
@@ -150,5 +152,20 @@ expect: [{name: resumed, eventually: [{records: resumed, equals: 1}]}]
 	}
 	if !r.Passed || !strings.Contains(string(log), `"kind":"resumed"`) {
 		t.Errorf("%+v", r.Verdicts)
+	}
+}
+
+// Who said something to the run stands beside it; nobody has said what was done past it.
+func TestDeedsNameWhoSaidThem(t *testing.T) {
+	r := play(t, short+`
+timeline: [{at: 35s, event: order, order: hold, text: wait}, {at: 45s, event: edit, control: origin.admission, to: 4000}]
+expect: [{name: quiet, finally: [{score: words, at_least: 0}]}]
+`, Options{})
+	got := map[steps.OrderKind]string{}
+	for _, d := range r.Deeds {
+		got[d.Deed] = d.By
+	}
+	if want := map[steps.OrderKind]string{steps.OrderHold: "operator", DeedEdit: ""}; !maps.Equal(got, want) {
+		t.Errorf("deeds by %v", got)
 	}
 }

@@ -70,10 +70,12 @@ func (s *scoreboard) spend(d time.Duration) {
 }
 
 // record takes what follows from a record of the run.
-func (s *scoreboard) record(_ audit.Record, body any) {
+func (s *scoreboard) record(record audit.Record, body any) {
 	now := s.w.elapsed()
 	if d, is := deedOf(body); is {
-		d.Seconds = now.Seconds()
+		if d.Seconds = now.Seconds(); d.word() {
+			d.By = record.Actor
+		}
 		if s.deeds = append(s.deeds, d); s.w.options.person && d.word() {
 			s.words++
 		}
