@@ -180,49 +180,9 @@ func withDefaults(p *params, set map[string]string) sheet {
 }
 
 // read takes the orders of this moment from a sheet.
-func read(s sheet) orders {
-	number := func(control string) float64 {
-		n, _ := s.Number(control)
-		return n
-	}
-	percent := func(control string) float64 { return min(1, number(control)/100) }
-	share := func(control string) float64 {
-		if on, _ := s.Switch(control); on {
-			return 1
-		}
-		return 0
-	}
-	o := orders{
-		admission: number("origin.admission"),
-		bypass:    share("origin.bypass"),
-		retries:   number("retries.budget") / 100,
-		hint:      number("retries.hint"),
-		spread:    min(1, number("retries.jitter")/100),
-		stale:     number("stale.product-detail"),
-		perCell:   number("leaders.cell"),
-		perRegion: number("leaders.region"),
-		followers: number("followers.deadline"),
-		perLeader: number("followers.max"),
-		local:     number("local.ttl"),
-		negative:  number("negative.ttl"),
-		jobs:      share("jobs.background"),
-		bulk:      share("invalidations.bulk"),
-		prewarm:   number("prewarm.rate"),
-		region:    percent("routing.region"),
-		launch:    percent("launch.admit"),
-		copies:    number("hotkey.copies"),
-		kept:      number("stale.kept"),
-		gutterTTL: number("gutter.ttl"),
-		splits:    number("hotkey.splits"),
-		early:     percent("refresh.early"),
-		jitter:    percent("refresh.jitter"),
-		shadow:    percent("migration.shadow"),
-		compare:   percent("migration.compare"),
-		exposure:  percent("migration.exposure"),
-		drain:     percent("migration.drain"),
-		cutOver:   share("migration.cutover"),
-		snapshot:  share("migration.snapshot"),
-	}
+func read(from sheet) orders {
+	s := entries{from}
+	o := s.amounts()
 	if math.IsInf(o.admission, 1) {
 		o.admission, o.unlimited = 0, 1
 	}
@@ -231,28 +191,76 @@ func read(s sheet) orders {
 	}
 	bucket, _ := s.Choice("prewarm.bucket", depths...)
 	o.depth = depthOf(bucket)
-	if unknown, _ := s.Choice("format.unknown", formatChoices...); unknown == formatChoices[1] {
-		o.isolate = 1
-	}
-	if place, _ := s.Choice("stale.place", copyPlaces...); place == copyPlaces[1] {
-		o.inside = 1
-	}
-	switch to, _ := s.Choice("cells.failover", failovers...); to {
-	case failovers[1]:
-		o.gutter = 1
-	case failovers[2]:
-		o.survive = 1
-	}
-	if identity, _ := s.Choice("coalescing.identity", identities...); identity == identities[1] {
-		o.byKey = 1
-	}
-	if formats, _ := s.Choice("format.readable", readableChoices...); formats == readableChoices[1] {
-		o.readable = 1
-	}
+	o.isolate = s.chosen("format.unknown", formatChoices, 1)
+	o.readable = s.chosen("format.readable", readableChoices, 1)
+	o.inside = s.chosen("stale.place", copyPlaces, 1)
+	o.gutter = s.chosen("cells.failover", failovers, 1)
+	o.survive = s.chosen("cells.failover", failovers, 2)
+	o.byKey = s.chosen("coalescing.identity", identities, 1)
 	for i := range o.routed {
-		o.routed[i] = percent(routing[i])
+		o.routed[i] = s.percent(routing[i])
 	}
 	return o
+}
+
+// entries reads a sheet as numbers that can be mixed: a switch and a choice are the share of the processes that obey them.
+type entries struct{ sheet }
+
+func (s entries) number(control string) float64 {
+	n, _ := s.Number(control)
+	return n
+}
+
+func (s entries) percent(control string) float64 { return min(1, s.number(control)/100) }
+
+func (s entries) share(control string) float64 {
+	if on, _ := s.Switch(control); on {
+		return 1
+	}
+	return 0
+}
+
+// chosen is 1 when a control has one of its choices, else 0.
+func (s entries) chosen(control string, choices []string, nth int) float64 {
+	if now, _ := s.Choice(control, choices...); now == choices[nth] {
+		return 1
+	}
+	return 0
+}
+
+// amounts are the orders that are numbers, percents and switches.
+func (s entries) amounts() orders {
+	return orders{
+		admission: s.number("origin.admission"),
+		bypass:    s.share("origin.bypass"),
+		retries:   s.number("retries.budget") / 100,
+		hint:      s.number("retries.hint"),
+		spread:    min(1, s.number("retries.jitter")/100),
+		stale:     s.number("stale.product-detail"),
+		perCell:   s.number("leaders.cell"),
+		perRegion: s.number("leaders.region"),
+		followers: s.number("followers.deadline"),
+		perLeader: s.number("followers.max"),
+		local:     s.number("local.ttl"),
+		negative:  s.number("negative.ttl"),
+		jobs:      s.share("jobs.background"),
+		bulk:      s.share("invalidations.bulk"),
+		prewarm:   s.number("prewarm.rate"),
+		region:    s.percent("routing.region"),
+		launch:    s.percent("launch.admit"),
+		copies:    s.number("hotkey.copies"),
+		kept:      s.number("stale.kept"),
+		gutterTTL: s.number("gutter.ttl"),
+		splits:    s.number("hotkey.splits"),
+		early:     s.percent("refresh.early"),
+		jitter:    s.percent("refresh.jitter"),
+		shadow:    s.percent("migration.shadow"),
+		compare:   s.percent("migration.compare"),
+		exposure:  s.percent("migration.exposure"),
+		drain:     s.percent("migration.drain"),
+		cutOver:   s.share("migration.cutover"),
+		snapshot:  s.share("migration.snapshot"),
+	}
 }
 
 var routing = func() (names [cellCount]string) {

@@ -150,7 +150,8 @@ func (d *drawing) gateTitle(gate *steps.GateView) string {
 }
 
 // gateRows adds the rows of a gate: its verdict, then its bounds.
-func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, list []judged, columns columns, width int) []string {
+func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, list []judged, columns columns,
+	width int) []string {
 	rows = append(rows, d.verdictColumn(gate.Verdict)+d.ink.strong.paint(d.fit(title, width-verdictWidth-1)))
 	for i := 0; i < len(list); {
 		if list[i].Verdict == probes.Unknown {
@@ -208,13 +209,14 @@ func (d *drawing) verdictColumn(v probes.Verdict) string { return d.ink.verdicts
 // boundText is a bound with the number that it means, where the runbook has a name for it.
 func (d *drawing) boundText(gate *steps.GateView, j judged) string {
 	text := j.Bound
-	if limit, known := d.operand(j.bound.Operand, gate); known && j.bound.Operand.Text != "" && strings.HasSuffix(text, j.bound.Operand.Text) {
+	name := j.bound.Operand.Text
+	if limit, known := d.operand(j.bound.Operand, gate); known && name != "" && strings.HasSuffix(text, name) {
 		unit := ""
 		if p := d.s.Doc.Probe(j.bound.Probe); p != nil {
 			unit = p.Unit
 		}
 		if number, err := strconv.ParseFloat(strconv.FormatFloat(limit, 'g', 6, 64), 64); err == nil {
-			text = strings.TrimSuffix(text, j.bound.Operand.Text) + runbook.FormatQuantity(number, unit)
+			text = strings.TrimSuffix(text, name) + runbook.FormatQuantity(number, unit)
 		}
 	}
 	if j.any {
