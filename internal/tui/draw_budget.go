@@ -22,6 +22,7 @@ const (
 type budget struct {
 	live, prewarm, limit, knee float64
 	loose                      string // the control that is to hold the limit and does not now, "" when none is known
+	tight                      string // the control that holds less than the runbook's limit now, "" when none does
 	unit                       string
 }
 
@@ -32,7 +33,8 @@ func (d *drawing) budgetOf() (b budget, ok bool) {
 	if limit == nil || knee == nil || offered == nil || offered.Count == 0 || offered.Reason != "" {
 		return budget{}, false
 	}
-	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit, loose: d.looseLimit(limit)}
+	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit}
+	d.admit(&b, limit)
 	if c := d.s.Doc.Control(controlWarmer); c != nil {
 		if rate, known := d.s.Live(c); known && !rate.Unlimited {
 			b.prewarm = min(rate.Number, max(b.limit-b.live, 0))
@@ -41,18 +43,22 @@ func (d *drawing) budgetOf() (b budget, ok bool) {
 	return b, true
 }
 
-// looseLimit names the control whose steady value is the limit and that lets more through now.
-func (d *drawing) looseLimit(limit *runbook.Figure) string {
+// admit takes the limit from the control whose steady value it is, for what that lets through now counts.
+func (d *drawing) admit(b *budget, limit *runbook.Figure) {
 	for i := range d.s.Doc.Controls {
 		c := &d.s.Doc.Controls[i]
 		if c.Kind != runbook.Rate || c.Unit != limit.Unit || c.DeadMan != nil || c.Steady.Number != limit.Value {
 			continue
 		}
-		if live, known := d.s.Live(c); known && c.Direction(live, c.Steady) == runbook.Protecting {
-			return c.Name
+		live, known := d.s.Live(c)
+		switch {
+		case !known:
+		case c.Direction(live, c.Steady) == runbook.Protecting:
+			b.loose = c.Name
+		case c.Direction(live, c.Steady) == runbook.Releasing:
+			b.limit, b.tight = live.Number, c.Name
 		}
 	}
-	return ""
 }
 
 // budgetSection is the budget as a bar, with its numbers in words below.
@@ -79,6 +85,9 @@ func (b budget) text() string {
 		text += ", room for " + number(room)
 	}
 	text += "; knee " + number(b.knee) + " " + b.unit
+	if b.tight != "" {
+		text += "; " + b.tight + " holds less than the runbook's limit"
+	}
 	if b.loose != "" {
 		text += "; " + b.loose + " DOES NOT HOLD this limit"
 	}

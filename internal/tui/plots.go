@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/NimbleMarkets/ntcharts/canvas"
 	"github.com/NimbleMarkets/ntcharts/linechart"
 	"github.com/NimbleMarkets/ntcharts/linechart/timeserieslinechart"
 
@@ -80,18 +81,35 @@ func (d *drawing) plot(ask probes.Ask, width, height int) []string {
 	if p := d.s.Doc.Probe(ask.Probe); p != nil {
 		unit = p.Unit
 	}
+	against := d.originFigures(unit)
 	title := ask.Probe + " " + runbook.FormatQuantity(shortened(last.high), unit)
+	for _, f := range against {
+		title += ", " + f.Name + " " + runbook.FormatQuantity(f.Value, "")
+	}
 	rows := []string{d.heading(title, width-1)}
-	return append(rows, fill(d.line(points, width-1, height-1), height-1)...)
+	return append(rows, fill(d.line(points, against, width-1, height-1), height-1)...)
 }
 
-// line draws points with the chart of the library.
-func (d *drawing) line(points []point, width, height int) []string {
+// originFigures are the limit and the knee, for what is measured in their unit.
+func (d *drawing) originFigures(unit string) (figures []*runbook.Figure) {
+	for _, name := range [...]string{figureLimit, figureKnee} {
+		if f := d.s.Doc.Figure(name); f != nil && f.Unit == unit {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// line draws points with the chart of the library, against figures as levels.
+func (d *drawing) line(points []point, against []*runbook.Figure, width, height int) []string {
 	begin := max(0, len(points)-longestPast)
 	from, to := points[begin].time(), points[len(points)-1].time()
 	low, top := 0.0, 0.0
 	for _, p := range points[begin:] {
 		low, top = min(low, p.high), max(top, p.high)
+	}
+	for _, f := range against {
+		low, top = min(low, f.Value), max(top, f.Value)
 	}
 	if top == low {
 		top = low + 1
@@ -108,7 +126,21 @@ func (d *drawing) line(points []point, width, height int) []string {
 	} else {
 		chart.DrawBraille()
 	}
+	for _, f := range against {
+		d.level(&chart, (f.Value-low)/(top-low))
+	}
 	return strings.Split(chart.View(), "\n")
+}
+
+// level marks a height of the graph, from 0 to 1, where its line leaves room.
+func (d *drawing) level(chart *timeserieslinechart.Model, share float64) {
+	up := min(int(share*float64(chart.GraphHeight())), chart.GraphHeight()-1)
+	at := canvas.Point{Y: chart.Origin().Y - 1 - up}
+	for at.X = chart.Origin().X + 1; at.X < chart.Width(); at.X += 2 {
+		if r := chart.Canvas.Cell(at).Rune; r == 0 || r == ' ' {
+			chart.Canvas.SetRune(at, d.signs.level)
+		}
+	}
 }
 
 // shortened has four digits.

@@ -36,18 +36,19 @@ type signs struct {
 	rule, more, full, part, free, mark             string
 	levels                                         []string // of a small graph, from low to high
 	flip                                           string   // where a graph has a flip
+	level                                          rune     // of a plot's level, at every other column
 }
 
 var unicodeSigns = signs{
 	pass: "✓", fail: "✗", unknown: "?", here: "▶", done: "✓", next: "·", skipped: "-",
 	rule: "─", more: "…", full: "█", part: "▒", free: "░", mark: "│",
-	levels: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, flip: "╎",
+	levels: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, flip: "╎", level: '╌',
 }
 
 var asciiSigns = signs{
 	pass: "+", fail: "x", unknown: "?", here: ">", done: "+", next: ".", skipped: "-",
 	rule: "-", more: "~", full: "#", part: "=", free: ".", mark: "|",
-	levels: []string{"_", ".", "-", "~", "=", "*", "%", "#"}, flip: "|",
+	levels: []string{"_", ".", "-", "~", "=", "*", "%", "#"}, flip: "|", level: '-',
 }
 
 // newTheme makes a theme for an output. Plain has no colour, ascii no sign beyond ASCII.
