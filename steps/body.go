@@ -150,6 +150,7 @@ type Observed struct {
 	ControlsBase64 map[string][]byte `json:"controls_base64,omitempty"`
 	Lost           []string          `json:"lost,omitempty"`       // controls of this run of which Redis has lost the last flip
 	LostAt         time.Time         `json:"lost_at,omitzero"`     // when that was seen, on the clock of Prometheus
+	Returned       map[string]int64  `json:"returned,omitempty"`   // what had lost one and has a flip of this run again, with its version
 	Left           []Left            `json:"left,omitempty"`       // controls that other runs have left, taken over now
 	ExpiresMS      int64             `json:"expires_ms,omitempty"` // time to live of the hash of the controls, which is to have none
 	Redis          string            `json:"redis,omitempty"`      // why Redis could not be read
@@ -324,6 +325,9 @@ const (
 	// DriftReverted is a release that Redis lost in a failover: the tighter value stays, and
 	// what loosens it again is gated again.
 	DriftReverted DriftDecision = "lost by redis, the tighter value stays"
+	// DriftReturned is a flip of this run that Redis seemed to have lost: in a failover one node
+	// can answer that never had it, and the next one has it.
+	DriftReturned DriftDecision = "not lost, it is this run's own flip"
 	// DriftDeadMan leaves a control that cannot be idled to its dead man's value.
 	DriftDeadMan DriftDecision = "left to its dead man's value"
 	// DriftLapsed is a dead man's value that took over while this run could not renew.

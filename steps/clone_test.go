@@ -12,7 +12,7 @@ import (
 // sharedFields are the fields of a state that its clone may share, because the fold puts new ones in their place and
 // never changes what is in them.
 var sharedFields = []string{"Doc", "Modes", "Recovered", "Shift", "diagnosed", "aborting", "refusal", "guardGates", "baselines",
-	"compared", "lost", "plans[]", "open[]", "holds[]", "drifts[]", "readings[]", "polls[]", "partial.answers[]", "partial.numbers",
+	"compared", "lost", "returned", "plans[]", "open[]", "holds[]", "drifts[]", "readings[]", "polls[]", "partial.answers[]", "partial.numbers",
 	"partial.baselines", "partial.propagation", "tracks[].since", "tracks[].counted", "tracks[].latest", "tracks[].before",
 	"tracks[].earlier", "exit.asks", "exit.earlier", "exit.before", "exit.latest", "steps[].Failed", "steps[].Ordered", "controls[].Raw",
 	"controls[].Expected", "controls[].Original", "controls[].Failed"}
@@ -29,7 +29,7 @@ func TestACloneSharesNothingThatChanges(t *testing.T) {
 		holds: []*HoldState{{}}, guards: map[string]bool{"": true}, guardGates: map[string]runbook.Gate{"": {}},
 		confirms: map[string]*ConfirmState{"": {}}, diagnosed: &Noted{}, calls: []*CallState{{}}, baselines: map[string]float64{"": 1},
 		readings: map[probes.Ask]*HandReading{{}: {}}, aborting: &OrderedBody{}, toIdle: []string{""}, drifts: map[string]*Drifted{"": {}},
-		putBack: map[string]bool{"": true}, walkers: []string{""}, received: map[string]Receipt{"": {}}, lost: []string{""},
+		putBack: map[string]bool{"": true}, walkers: []string{""}, received: map[string]Receipt{"": {}}, lost: []string{""}, returned: map[string]int64{"": 0},
 		retries: map[Target]retry{{}: {}}, refusal: &Settled{}, polls: []*poll{seen},
 		partial: &poll{answers: []probes.Answer{{}}, numbers: map[string]float64{}, baselines: map[string]float64{}, propagation: &probes.Propagation{}},
 		early:   []*FlipState{flip}, tracks: map[string]*track{"": {asks: []probes.Ask{{}}, since: seen, counted: seen, latest: seen, before: seen, earlier: seen}},

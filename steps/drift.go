@@ -22,6 +22,8 @@ func (s *State) driftOf(c *runbook.Control, state *ControlState) *Drifted {
 	switch {
 	case equalRaw(state.Raw, state.Expected):
 		body.Direction, body.Decision = runbook.Protecting, DriftEnded
+	case s.returned[c.Name] > 0:
+		body.Decision = DriftReturned
 	case c.Shared:
 		body.Decision = DriftShared
 	case s.hasLost(c.Name) && body.Direction == runbook.Releasing:

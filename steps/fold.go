@@ -198,13 +198,15 @@ func (s *State) drifted(b *Drifted) {
 		delete(s.putBack, b.Control)
 	case DriftReverted:
 		s.reverted(b)
+	case DriftReturned:
+		s.cameBack(b)
 	case DriftLapsed:
 		s.idle()
 	case DriftDeadMan:
 		s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == b.Control })
 	default:
 		c := s.Control(b.Control)
-		c.Expected, c.Version, c.Since, c.By = b.Found, 0, s.LastAt, byHand
+		c.Expected, c.Version, c.Since, c.By, c.Reverted = b.Found, 0, s.LastAt, byHand, false
 		s.overtaken(b.Control)
 		if b.Direction != runbook.Releasing {
 			s.supersede(b.Control, false)

@@ -112,7 +112,7 @@ func (m *Machine) seenIn(read map[string]actions.Live, body *Observed) rawValues
 		// It is of the hash, and the same for all.
 		body.ExpiresMS = max(body.ExpiresMS, live.Expires.Milliseconds())
 	}
-	body.Lost, body.Left = m.state.lostOf(read), m.state.leftOf(read)
+	body.Lost, body.Returned, body.Left = m.state.lostOf(read), m.state.returnedOf(read), m.state.leftOf(read)
 	if len(body.Lost) > 0 { // a record may be written long after
 		body.LostAt = m.c.Clock.Now().Add(time.Duration(body.OffsetMS) * time.Millisecond).UTC()
 	}
@@ -188,6 +188,33 @@ func (s *State) lostOf(read map[string]actions.Live) (lost []string) {
 	return lost
 }
 
+// returnedOf gives the controls of which Redis had lost a release and has an earlier flip of this run again: while it
+// fails over a node can answer that lags far behind, and the next one has more. The meta tells it from a hand's edit.
+func (s *State) returnedOf(read map[string]actions.Live) map[string]int64 {
+	var returned map[string]int64
+	for i := range s.Doc.Controls {
+		name := s.Doc.Controls[i].Name
+		live, known := read[name], s.Control(name)
+		if !known.Reverted || live.Meta == nil || live.Edited || equalRaw(kept(live.Raw), known.Expected) {
+			continue
+		}
+		if s.flipWith(name, live.Meta.Digest) != nil {
+			returned = with(returned, name, live.Meta.Version)
+		}
+	}
+	return returned
+}
+
+// flipWith finds a flip that this run has made of a control, nil when it made none with that digest.
+func (s *State) flipWith(control, digest string) *FlipState {
+	for _, f := range slices.Backward(s.flips) {
+		if f.Plan.Control == control && f.Digest == digest && !f.Nothing {
+			return f
+		}
+	}
+	return nil
+}
+
 // gatesSeen gives the verdict of every gate that judged the latest poll.
 func (s *State) gatesSeen() []GateSeen {
 	var list []GateSeen
@@ -256,7 +283,8 @@ type splitter struct {
 // part gives the part that has room for n more bytes.
 func (s *splitter) part(n int) *Observed {
 	if n > s.room {
-		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, LostAt: s.whole.LostAt, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
+		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, LostAt: s.whole.LostAt,
+			Returned: s.whole.Returned, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
 		s.parts = append(s.parts, next)
 		s.room = audit.MaxBody - size(next)
 	}

@@ -36,7 +36,7 @@ func (s *State) observed(b *Observed) {
 		s.measure(time.Duration(b.OffsetMS) * time.Millisecond)
 	}
 	s.follow(b.At)
-	s.RedisDown, s.lost = b.Redis, b.Lost
+	s.RedisDown, s.lost, s.returned = b.Redis, b.Lost, b.Returned
 	if b.Redis == "" {
 		s.away = retry{}
 		s.read()

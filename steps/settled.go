@@ -166,7 +166,7 @@ func (s *State) own(flip *FlipState) {
 		c.ReviewAt = s.LastAt.Add(s.review(control))
 	}
 	s.see(flip.Plan.Control, flip.Plan.After)
-	c.Expected, c.Version = flip.Plan.After, flip.Version
+	c.Expected, c.Version, c.Reverted = flip.Plan.After, flip.Version, false
 	s.outdate(flip)
 }
 
@@ -258,7 +258,8 @@ func (s *State) idled(control string) {
 // reverted: Redis has lost a release, and the tighter value is agreed on. What had released
 // is gated and approved again; from restore on, restore does it.
 func (s *State) reverted(b *Drifted) {
-	s.Control(b.Control).Expected = b.Found
+	c := s.Control(b.Control)
+	c.Expected, c.Reverted = b.Found, true
 	s.overtaken(b.Control)
 	s.lostFlip(b.Control, s.LastAt.Add(s.offset))
 	s.supersede(b.Control, false)
@@ -269,6 +270,15 @@ func (s *State) reverted(b *Drifted) {
 			st.Phase, st.Outcome, st.TargetAt = StepEntered, "", s.LastAt
 		}
 	}
+}
+
+// cameBack: a flip of this run that seemed to be lost is there. What was measured before counts for nothing,
+// for nobody knows which processes have obeyed it all the time.
+func (s *State) cameBack(b *Drifted) {
+	c := s.Control(b.Control)
+	s.lostFlip(b.Control, s.LastAt.Add(s.offset))
+	c.Expected, c.Version, c.Reverted = b.Found, s.returned[b.Control], false
+	delete(s.drifts, b.Control)
 }
 
 // lostFlip takes in that Redis has lost the last flips of a control. Their versions may

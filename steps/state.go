@@ -51,6 +51,7 @@ type State struct {
 	walkers    []string           // names of who started and resumed the run, here and in Redis
 	received   map[string]Receipt // what became of the orders from elsewhere, by their ids
 	lost       []string           // controls of this run that Redis had lost at the latest poll
+	returned   map[string]int64   // those that had an earlier flip of this run again, and its version
 	fence      int64              // the highest that this run has flipped with, or begun with
 	retries    map[Target]retry
 	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
@@ -121,6 +122,7 @@ type ControlState struct {
 	SeenAt    time.Time // when it was seen to be that for the first time
 	Expected  *string   // what the run's last flip left there
 	Version   int64     // of that flip; 0 when another has written since, or Redis has lost it
+	Reverted  bool      // Redis has lost a release, and the tighter value that was found is agreed on
 	Ours      bool      // the run has flipped it
 	Original  *string   // before the run's first flip
 	Since     time.Time
