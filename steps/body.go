@@ -186,6 +186,9 @@ type Planned struct {
 	Owner  string       `json:"owner,omitempty"`
 }
 
+// Short is as much of the digest as names the plan where a person types it.
+func (p *Planned) Short() string { return shortOf(p.Digest) }
+
 // Approved covers one plan, a whole ladder or a stage's plans.
 type Approved struct {
 	Scope  Scope    `json:"scope"`
@@ -344,6 +347,7 @@ type Held struct {
 	Can      string   `json:"can,omitempty"`   // what a person may do now
 	Words    []string `json:"words,omitempty"` // what of that can be typed, besides abort
 	Costs    string   `json:"costs,omitempty"`
+	TakenBy  string   `json:"taken_by,omitempty"` // the run that has taken the command over
 	Origin   *Origin  `json:"origin,omitempty"`
 }
 

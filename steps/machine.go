@@ -307,13 +307,14 @@ func (m *Machine) retake(ctx context.Context, lost error) error {
 }
 
 func (m *Machine) commandedBy(other error) error {
-	can := "once that run has ended: " + m.state.goOn()
+	body := &Held{Cause: causeCommander, Sentence: other.Error(), Can: "once that run has ended: " + m.state.goOn()}
 	var commanded *actions.Commanded
 	if errors.As(other, &commanded) && commanded.Why != "" {
-		can = "this run has ended; what it left is that run's: rewarm watch " + commanded.Run
+		body.Can = "this run has ended; what it left is that run's: rewarm watch " + commanded.Run
+		body.TakenBy = commanded.Run
 	}
 	if m.state.hold(causeCommander) == nil {
-		if err := m.holdFor(causeCommander, other.Error(), can); err != nil {
+		if err := m.hold(body); err != nil {
 			return err
 		}
 	}

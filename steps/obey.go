@@ -62,7 +62,12 @@ func (m *Machine) HoldFor(cause, sentence string) error {
 }
 
 func (m *Machine) holdFor(cause, sentence, can string) error {
-	return m.write(KindHeld, &Held{Cause: cause, Sentence: sentence, Can: can, Costs: m.state.costs(m.c.Clock.Now())}, true)
+	return m.hold(&Held{Cause: cause, Sentence: sentence, Can: can})
+}
+
+func (m *Machine) hold(body *Held) error {
+	body.Costs = m.state.costs(m.c.Clock.Now())
+	return m.write(KindHeld, body, true)
 }
 
 func (m *Machine) by(o Order, kind Kind, body any) error {

@@ -84,3 +84,6 @@ type Offer struct {
 	Word   string // what a person types to give it
 	Covers []Change
 }
+
+// Short is as much of the digest as names the approval where a person types it.
+func (o Offer) Short() string { return shortOf(o.Digest) }

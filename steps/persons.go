@@ -28,11 +28,13 @@ func (m *Machine) approve(o Order) error {
 	if r := m.state.ReadingNamed(o.Digest, m.c.Clock.Now()); r != nil {
 		return m.confirmReading(o, r)
 	}
-	return m.state.notOnOffer(o.Digest)
+	return m.state.notOnOffer(o.Digest, q)
 }
 
 // shortestDigest is how many hex digits name a plan.
 const shortestDigest = 8
+
+func shortOf(digest string) string { return digest[:min(shortestDigest, len(digest))] }
 
 // refuseApproval says why somebody cannot approve what waits, nil when they can.
 func (s *State) refuseApproval(o Order, q Question, offer Offer) *RefusedOrder {
@@ -60,11 +62,33 @@ func (s *State) refuseApproval(o Order, q Question, offer Offer) *RefusedOrder {
 
 // secondPerson is what somebody else types.
 func secondPerson(run, digest string) string {
-	return fmt.Sprintf("somebody else, under a redis user of their own: rewarm approve %s %.*s", run, shortestDigest, digest)
+	return fmt.Sprintf("somebody else, under a redis user of their own: rewarm approve %s %s", run, shortOf(digest))
 }
 
-// notOnOffer says why a digest cannot be approved now: too early, too late, or not known.
-func (s *State) notOnOffer(digest string) *RefusedOrder {
+// notOnOffer says why a digest cannot be approved now, and which can.
+func (s *State) notOnOffer(digest string, q Question) *RefusedOrder {
+	refused := s.whyNotOnOffer(digest)
+	if waits := q.offered(); waits != "" {
+		refused.Hint = "what waits now: " + waits
+	}
+	return refused
+}
+
+// offered lists the approvals that can be given, as they are named from elsewhere; "" for none.
+func (q Question) offered() string {
+	var named []string
+	for i, offer := range q.Offers {
+		what := q.Step
+		if i > 0 {
+			what = strings.TrimPrefix(offer.Word, "approve ")
+		}
+		named = append(named, offer.Short()+" ("+what+")")
+	}
+	return strings.Join(named, ", ")
+}
+
+// whyNotOnOffer tells too early, too late and not known apart.
+func (s *State) whyNotOnOffer(digest string) *RefusedOrder {
 	named := func(whole string) bool {
 		return len(digest) >= shortestDigest && strings.HasPrefix(whole, strings.ToLower(digest))
 	}

@@ -220,6 +220,14 @@ func (s *State) Control(name string) *ControlState {
 // Holds gives the holds that are on, oldest first.
 func (s *State) Holds() []*HoldState { return s.holds }
 
+// TakenBy is the run that has taken the command from this one for good, "" while none has.
+func (s *State) TakenBy() string {
+	if hold := s.hold(causeCommander); hold != nil {
+		return hold.TakenBy
+	}
+	return ""
+}
+
 // Flips gives every settled flip, in order.
 func (s *State) Flips() []*FlipState { return s.flips }
 

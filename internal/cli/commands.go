@@ -131,7 +131,7 @@ func commandsFor(run string) []string {
 	var rows []string
 	for _, s := range spokenWords {
 		if s.kind == steps.OrderRelease {
-			rows = append(rows, row(wordApprove+" "+run+" DIGEST", "let the plan with this digest go"),
+			rows = append(rows, row(wordApprove+" "+run+" DIGEST", "let the plan, ladder or stage with this digest go"),
 				row("takeover "+run+" REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"))
 		}
 		rows = append(rows, row(s.word+" "+run+" "+s.remoteForm(), s.means))

@@ -38,7 +38,6 @@ type driver struct {
 	waits    func(steps.Question)         // told of what is asked, also of nothing; may be nil
 	asked    asked
 	listed   string // the step whose question was shown in full
-	doubted  doubt  // the word that came in a burst and ends the walk
 	blocking string // what blocked the next release when the machine last waited
 	rests    bool   // the machine waits since its last move
 	stopped  bool   // an interruption was handed over

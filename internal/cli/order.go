@@ -29,6 +29,10 @@ func (p *program) orderCommands() []*cobra.Command {
 	approve := p.orderCommand(wordApprove+" RUN DIGEST", "Approve what waits by its digest, at least 8 hex digits", approveArgs)
 	approve.Long += `
 
+rewarm status RUN and the screen of rewarm watch RUN show the digests of what waits: the plan
+has one, and so have the wider approvals ("approve ladder", "approve rest", "approve stage"),
+which are given from elsewhere by theirs.
+
 The approval is also put where only your own user of Redis may write: that proves to a run
 who approves, where it asks for a second person. Without a user it is a claim.`
 	commands := []*cobra.Command{approve}
@@ -87,7 +91,7 @@ somebody says so.`
 
 func approveArgs(words []string) (steps.Order, error) {
 	if len(words) != 1 || len(words[0]) < shortDigest || strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") != "" {
-		return steps.Order{}, errors.New("an approval names a digest of at least 8 hex digits")
+		return steps.Order{}, errors.New("an approval names a digest of at least 8 hex digits; rewarm status RUN shows those that wait, also of a ladder or a stage")
 	}
 	return steps.Order{Kind: steps.OrderApprove, Digest: strings.ToLower(words[0])}, nil
 }

@@ -87,7 +87,7 @@ func (d *driver) typed(line typedLine) error {
 		return d.reply(line)
 	case line.burst != "" && !isBrake(order.Kind):
 		return d.notNow(line.burst)
-	case order.Kind == steps.OrderAbort && d.doubts(line):
+	case order.Kind == steps.OrderAbort && line.burst != "":
 		return d.holdInstead(line, order)
 	case order.Kind == steps.OrderAnswer:
 		return d.answer(line, order.Text)
@@ -95,20 +95,8 @@ func (d *driver) typed(line typedLine) error {
 	return d.order(order)
 }
 
-// doubt is an abort that no hand has typed, as far as can be told. It cannot be taken back, so it is asked for once
-// more; until then the walk is held.
-type doubt struct {
-	asked bool
-	after uint64 // lines up to this one were begun before it was asked
-}
-
-// doubts reports whether a line that ends the walk may not be meant: it came in a burst, and is not the word that was
-// asked for since.
-func (d *driver) doubts(line typedLine) bool {
-	return line.burst != "" && !(d.doubted.asked && line.number > d.doubted.after)
-}
-
-// holdInstead holds at once, for that cannot be wrong, and asks for the word again.
+// holdInstead is for an abort that no hand has typed, as far as can be told: it cannot be taken back, so it never counts,
+// however often it comes. It holds at once, for that cannot be wrong, and asks for the word to be typed.
 func (d *driver) holdInstead(line typedLine, order steps.Order) error {
 	if hold := d.firstHold(); hold == nil || hold.By == "" {
 		reason := strings.TrimSuffix("abort was given: "+order.Text, ": ")
@@ -116,8 +104,7 @@ func (d *driver) holdInstead(line typedLine, order steps.Order) error {
 			return err
 		}
 	}
-	d.tell("held, not aborted: " + line.burst + "; type abort again to end the walk, or release to go on")
-	d.doubted = doubt{asked: true, after: d.person.ask()}
+	d.tell("held, not aborted: " + line.burst + "; type abort by hand to end the walk, or release to go on")
 	return nil
 }
 

@@ -278,6 +278,14 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 	s.sees("blocks: allow-prewarm waits for an approval")
 	s.sees("may:    approve, approve stage, hold, abort")
 	s.sees("costs:  copies that live on stale.product-detail ")
+	for output, wants := range map[string][]string{
+		"text": {"waits:  plan ", "releasing; rewarm approve ", "waits:  stage ", ", prewarm.bucket to ", "; rewarm approve "},
+		"json": {`"approvals":[{"step":"allow-prewarm","scope":"plan","digest":"`, `"scope":"stage","digest":"`},
+	} {
+		elsewhere := sitDownAt(t, s.state, 250, 30, "status", "last", "--output", output)
+		elsewhere.sees(wants...)
+		elsewhere.ends()
+	}
 	s.types("note the on-call of search knows\n")
 	s.sees(": the on-call of search knows")
 	s.types("hold wait for search\n")

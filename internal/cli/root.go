@@ -23,7 +23,7 @@ log that becomes the evidence of the incident.
 Every flag has an environment variable, REWARM_ and its name in capitals.
 
 Exit codes: 0 done, 1 error, 2 bad usage or invalid document, 3 held or findings,
-4 aborted, 5 log does not verify, 6 another run is commander, 7 a game day did not hold,
+4 aborted, 5 log does not verify, 6 another run commands, 7 a game day did not hold,
 130 interrupted.`
 
 func (p *program) rootCommand() *cobra.Command {

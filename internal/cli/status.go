@@ -39,9 +39,32 @@ type status struct {
 	ByHand    []string         `json:"by_hand,omitempty"`  // steps that were done by hand and are not taken back
 	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
+	Approvals []statusApproval `json:"approvals,omitempty"`           // that can be given now, narrowest first
+	TakenBy   string           `json:"taken_over_by,omitempty"`       // the run that has taken over: the overrides are its now
 	OutSince  *time.Time       `json:"out_of_bounds_since,omitempty"` // of a service that had recovered and has left its bounds again
 	Lab       bool             `json:"lab,omitempty"`
 	Watch     *watchkeeper     `json:"watch,omitempty"` // who has the watch, where it was handed over
+}
+
+// statusApproval is one that a person can give now, from elsewhere by its digest.
+type statusApproval struct {
+	Step   string      `json:"step"`
+	Scope  steps.Scope `json:"scope"`
+	Digest string      `json:"digest"`
+}
+
+// offered is what waited for a word at the last record: later a poll may be due, and the walk at it.
+func offered(s *steps.State) steps.Question {
+	q, _ := s.Question(s.LastAt)
+	return q
+}
+
+func approvalsOf(q steps.Question) []statusApproval {
+	var list []statusApproval
+	for _, offer := range q.Offers {
+		list = append(list, statusApproval{q.Step, offer.Scope, offer.Digest})
+	}
+	return list
 }
 
 // undo is what a person wants put back and what still waits.
@@ -164,9 +187,19 @@ func (p *program) status(ctx context.Context, name, service string) error {
 	}
 	fmt.Fprint(p.out, v.text(columnsOf(p.out)))
 	if s.State == stateInterrupted && !s.Lab {
-		fmt.Fprintf(p.out, "next: %s\n", p.command("resume", log.folder.run))
+		for _, command := range p.goOnCommands(state) {
+			fmt.Fprintf(p.out, "next: %s\n", command)
+		}
 	}
 	return nil
+}
+
+// goOnCommands are for a run that has stopped and not ended: it goes on, or the run does that has taken over from it.
+func (p *program) goOnCommands(s *steps.State) []string {
+	if other := s.TakenBy(); other != "" {
+		return []string{p.command("watch", other), p.command("status", other)}
+	}
+	return []string{p.command("resume", s.Begun.Run)}
 }
 
 func (p *program) statusOf(state *steps.State, walked bool) status {
@@ -177,6 +210,7 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Undos:    undosOf(state),
 		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
+		TakenBy:  state.TakenBy(),
 		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}
 	if shift := state.Shift; shift != nil && state.Ending == "" {
@@ -185,6 +219,9 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 	if since, out := state.OutAgain(); out && state.Ending == "" {
 		since = since.UTC()
 		s.OutSince = &since
+	}
+	if !notWalked(s.State) {
+		s.Approvals = approvalsOf(offered(state))
 	}
 	if state.Stage == 0 {
 		s.Stage = ""

@@ -69,6 +69,7 @@ func (v standing) blocks() []string {
 	if blocking := v.state.Blocking(v.now); blocking != "" && len(rows) == 0 {
 		rows = append(rows, "blocks: "+blocking)
 	}
+	rows = append(rows, v.approvals()...)
 	if len(v.words) > 0 {
 		rows = append(rows, "may:    "+strings.Join(v.words, ", "))
 	}
@@ -76,6 +77,23 @@ func (v standing) blocks() []string {
 		return rows
 	}
 	return append(rows, costRows(v.state, v.now)...)
+}
+
+// approvals says how each approval that waits is given from elsewhere. Where words can be typed the question says it.
+func (v standing) approvals() []string {
+	if v.past || v.words != nil {
+		return nil
+	}
+	q := offered(v.state)
+	var rows []string
+	for _, offer := range q.Offers {
+		what := fmt.Sprintf("%s %s: %s", offer.Scope, offer.Short(), strings.Join(changeRows(v.state.Doc, offer.Covers), ", "))
+		if p := q.Planned; p != nil && p.Digest == offer.Digest {
+			what = plannedText(p)
+		}
+		rows = append(rows, fmt.Sprintf("waits:  %s; rewarm approve %s %s", what, v.state.Begun.Run, offer.Short()))
+	}
+	return rows
 }
 
 // since says for how long something has been so or, where nobody walks, since when.
@@ -108,6 +126,9 @@ func (v standing) flipped() []string {
 		longest = max(longest, utf8.RuneCountInString(o.Control))
 	}
 	rows := []string{"not at its steady value:"}
+	if other := v.state.TakenBy(); other != "" {
+		rows[0] = "not at its steady value when run " + other + " took over, whose they are now:"
+	}
 	for _, o := range overrides {
 		rows = append(rows, fmt.Sprintf("  %-*s  %s", longest, o.Control, v.override(o)))
 	}

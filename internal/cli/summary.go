@@ -79,7 +79,7 @@ func (w *walk) nextCommands() []string {
 	p, run := w.p, w.folder.run
 	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep", p.command("evidence export", run)}
 	if !w.on.lab && w.machine.State().Ending == "" {
-		next = append([]string{p.command("resume", run)}, next...)
+		next = append(p.goOnCommands(w.machine.State()), next...)
 	}
 	return next
 }

@@ -101,7 +101,7 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 	case q.Planned != nil:
 		return append(d.paintedWrap(ink{}, "  "+planText(q.Planned), width, 4), d.widerRows(q, width)...)
 	case len(q.Offers) > 0:
-		return append([]string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}, d.widerRows(q, width)...)
+		return append([]string{d.fit(d.offeredText(q), width)}, d.widerRows(q, width)...)
 	case step.Flip != nil && len(step.Flip.Through) > 0:
 		return []string{d.fit("  "+d.ladderText(step), width)}
 	case step.Flip != nil && d.flipOf(step) != nil:
@@ -115,16 +115,21 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 // liftPlan is what the undo that is asked for would do.
 func (d *drawing) liftPlan(q *steps.Question, width int) []string {
 	if q.Planned == nil {
-		return []string{d.fit("  plan: "+d.coversText(q.Offers[0].Covers), width)}
+		return []string{d.fit(d.offeredText(q), width)}
 	}
 	return d.paintedWrap(ink{}, "  "+planText(q.Planned), width, 4)
+}
+
+// offeredText is what waits where it is no plan of one flip.
+func (d *drawing) offeredText(q *steps.Question) string {
+	return "  plan " + q.Offers[0].Short() + ": " + d.coversText(q.Offers[0].Covers)
 }
 
 // widerRows say what each wider approval takes along.
 func (d *drawing) widerRows(q *steps.Question, width int) []string {
 	var rows []string
 	for _, offer := range q.Offers[min(1, len(q.Offers)):] {
-		rows = append(rows, d.paintedWrap(ink{}, fmt.Sprintf("  %q: %s", offer.Word, d.coversText(offer.Covers)), width, 4)...)
+		rows = append(rows, d.paintedWrap(ink{}, fmt.Sprintf("  %q %s: %s", offer.Word, offer.Short(), d.coversText(offer.Covers)), width, 4)...)
 	}
 	return rows
 }
@@ -167,9 +172,10 @@ func (d *drawing) ladderText(step *runbook.Step) string {
 	return "ladder: " + step.Flip.Control + " " + strings.Join(rungs, " ")
 }
 
-// planText has first what must not be cut off: which way the plan goes, and where to.
+// planText has first what must not be cut off: the digest that names the plan at any other terminal, which way it goes,
+// and where to.
 func planText(p *steps.Planned) string {
-	return fmt.Sprintf("plan %s: %s to %s, from %s", directionText(p.Plan.Direction), p.Plan.Control, p.After, p.Before)
+	return fmt.Sprintf("plan %s %s: %s to %s, from %s", p.Short(), directionText(p.Plan.Direction), p.Plan.Control, p.After, p.Before)
 }
 
 func directionText(direction runbook.Direction) string {

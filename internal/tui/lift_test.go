@@ -27,9 +27,9 @@ func TestAnUndoThatWaitsStandsOnTheBoard(t *testing.T) {
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, false)
 	lift := m.story.State.Lifts()[0]
-	d.question = steps.Question{Step: lift.Step, Lift: &lift, Offers: []steps.Offer{{Word: "approve", Covers: []steps.Change{{Control: lift.Control}}}}}
+	d.question = steps.Question{Step: lift.Step, Lift: &lift, Offers: []steps.Offer{{Digest: "0a1b2c3d4e5f", Word: "approve", Covers: []steps.Change{{Control: lift.Control}}}}}
 	rows := strings.Join(d.planRows(d.step(), 120), "\n")
-	if !strings.Contains(rows, "undo ordered by ben: copies are short") || !strings.Contains(rows, "plan: stale.product-detail to absent") || !strings.Contains(d.may(), "approve, keep extend-stale") {
+	if !strings.Contains(rows, "undo ordered by ben: copies are short") || !strings.Contains(rows, "plan 0a1b2c3d: stale.product-detail to absent") || !strings.Contains(d.may(), "approve, keep extend-stale") {
 		t.Errorf("it asks\n%s\n%s", rows, d.may())
 	}
 }
