@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,7 +66,7 @@ func (p *program) evidenceExport(ctx context.Context, names []string, out string
 			out = "incident-" + out
 		}
 	}
-	size, sum, err := writeWhole(out, func(to io.Writer) error { return p.bundle(to, folders) })
+	size, sum, err := writeBundleFile(out, func(to io.Writer) error { return p.bundle(to, folders) })
 	if err != nil {
 		return err
 	}
@@ -86,39 +84,6 @@ func (p *program) exportable(ctx context.Context, name string) (runFolder, error
 		return folder, err
 	}
 	return folder, p.captureLate(ctx, folder)
-}
-
-// writeWhole writes a file that is whole or absent, and gives its size and SHA-256.
-func writeWhole(path string, write func(to io.Writer) error) (int64, string, error) {
-	part := path + ".part"
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return 0, "", fail(exitError, err, "give another file with --out")
-	}
-	hash := sha256.New()
-	counted := &counter{to: io.MultiWriter(file, hash)}
-	err = write(counted)
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		_ = os.Remove(part)
-		return 0, "", fail(exitError, err, "give another file with --out")
-	}
-	return counted.size, hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// counter counts the bytes that go through it.
-type counter struct {
-	to   io.Writer
-	size int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.size += int64(n)
-	return n, err
 }
 
 // bundle makes the evidence of runs from their folders.
