@@ -143,12 +143,12 @@ func (m *Machine) writeSeen(body *Observed, changed rawValues) error {
 }
 
 // leftOf names the controls that are away from their steady value by another run's flip.
-// What a hand has set since is the hand's, and what adds load ends by itself.
+// What a hand has set since is the hand's.
 func (s *State) leftOf(read map[string]actions.Live) (left []Left) {
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		live := read[c.Name]
-		if live.Meta == nil || live.Meta.Since == 0 || live.Edited || c.DeadMan != nil || s.Control(c.Name).Ours || s.openIntent(c.Name) != nil {
+		if live.Meta == nil || live.Meta.Since == 0 || live.Edited || s.Control(c.Name).Ours || s.openIntent(c.Name) != nil {
 			continue
 		}
 		l := Left{Control: c.Name, Run: audit.Cut(live.Meta.Run, 128), Since: time.UnixMilli(live.Meta.Since).UTC()}

@@ -192,15 +192,19 @@ func (w *walker) setPrometheus(words []string, options map[string]string) error 
 	return nil
 }
 
-// leave puts values and meta into Redis as another run's flips would have.
+// leave puts values and meta into Redis as another run's flips would have; lives is the time
+// that is left of what adds load.
 func (w *walker) leave(options map[string]string) {
-	run := options["left-by"]
+	run, until := options["left-by"], ""
+	if lives, ok := options["lives"]; ok {
+		until = fmt.Sprintf(`,"until":%d`, w.clock.now.Add(duration(lives)).UnixMilli())
+	}
 	for control, raw := range options {
-		if run == "" || control == "left-by" {
+		if run == "" || control == "left-by" || control == "lives" {
 			continue
 		}
-		w.redis.server.HSet("rewarm:{catalog}:meta", control, fmt.Sprintf(`{"version":1,"run":%q,"after":%q,"since":%d}`,
-			run, raw, w.clock.now.Add(-time.Hour).UnixMilli()))
+		w.redis.server.HSet("rewarm:{catalog}:meta", control, fmt.Sprintf(`{"version":1,"run":%q,"after":%q,"since":%d%s}`,
+			run, raw, w.clock.now.Add(-time.Hour).UnixMilli(), until))
 		w.redis.edit(control, raw)
 	}
 }

@@ -179,6 +179,7 @@ func (s *State) outdate(flip *FlipState) {
 }
 
 // takeOver makes what another run has left this run's own, so that it is named and restored.
+// What adds load is idled and gated again, as after a resume: nobody renews it any more.
 func (s *State) takeOver(l Left) {
 	c := s.Control(l.Control)
 	if c.Ours {
@@ -186,6 +187,9 @@ func (s *State) takeOver(l Left) {
 	}
 	c.Ours, c.Original, c.Expected, c.Order = true, c.Raw, c.Raw, len(s.flips)
 	c.Since, c.By, c.ReviewAt = l.Since, l.Run, l.ReviewAt
+	if control := s.Doc.Control(l.Control); control != nil && control.DeadMan != nil && s.raisedByUs(control) {
+		s.toIdle = append(s.toIdle, l.Control)
+	}
 }
 
 func (s *State) settleOf(t Target) time.Duration {
