@@ -83,7 +83,7 @@ func (p *program) controlsGet(ctx context.Context, service, only, book string) e
 	if err != nil {
 		return err
 	}
-	shown := surveyOf(service, survey, doc)
+	shown := p.surveyOf(service, survey, doc)
 	if only != "" {
 		shown.Controls = slices.DeleteFunc(shown.Controls, func(c controlShown) bool { return c.Control != only })
 		if len(shown.Controls) == 0 {
@@ -198,9 +198,10 @@ type controlShown struct {
 	Edited   bool      `json:"edited,omitempty"` // by hand, since the last flip
 	Wrote    *string   `json:"wrote,omitempty"`  // what that flip had written, when it was edited
 	Lapsed   bool      `json:"lapsed,omitempty"` // readers obey its dead man's value
+	Next     string    `json:"next,omitempty"`   // the command that makes redis say what readers obey, while no run does
 }
 
-func surveyOf(service string, survey actions.Survey, doc *runbook.Document) surveyShown {
+func (p *program) surveyOf(service string, survey actions.Survey, doc *runbook.Document) surveyShown {
 	s := surveyShown{Service: service, Now: survey.Now.UTC(), Controls: []controlShown{}, unknown: survey.Commander == nil && len(survey.Controls) == 0, ExpiresMS: survey.Expires.Milliseconds()}
 	if c := survey.Commander; c != nil {
 		s.Commander = &commanderShown{Run: c.Run, Actor: c.Actor, Host: c.Host, Since: c.Since.UTC(), Until: c.Until.UTC(), Lapsed: c.Lapsed()}
@@ -212,7 +213,11 @@ func surveyOf(service string, survey actions.Survey, doc *runbook.Document) surv
 		}
 	}
 	for _, c := range survey.Controls {
-		s.Controls = append(s.Controls, shownControl(c, declared[c.Control], survey.Now))
+		shown := shownControl(c, declared[c.Control], survey.Now)
+		if shown.Lapsed && !s.commanded() {
+			shown.Next = p.idleCommand(service, c, declared[c.Control])
+		}
+		s.Controls = append(s.Controls, shown)
 		delete(declared, c.Control)
 	}
 	for name, c := range declared { // what nobody ever flipped
@@ -220,6 +225,22 @@ func surveyOf(service string, survey actions.Survey, doc *runbook.Document) surv
 	}
 	slices.SortFunc(s.Controls, func(a, b controlShown) int { return strings.Compare(a.Control, b.Control) })
 	return s
+}
+
+// commanded reports whether a run that renews commands the service.
+func (s surveyShown) commanded() bool { return s.Commander != nil && !s.Commander.Lapsed }
+
+// idleCommand spells how a person takes away a value that has lapsed. Without a runbook the
+// steady value stands in for the dead man's, as in asLapsed.
+func (p *program) idleCommand(service string, c actions.Surveyed, declared *runbook.Control) string {
+	to, book := "VALUE", " --runbook BOOK"
+	switch {
+	case declared != nil && declared.DeadMan != nil:
+		to, book = actions.Encode(*declared.DeadMan), ""
+	case c.Meta.Steady != nil:
+		to = *c.Meta.Steady
+	}
+	return p.command("controls set", shellWord(service)+" "+shellWord(c.Control)+" "+shellWord(to)) + " --reason TEXT" + book
 }
 
 func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) controlShown {

@@ -34,6 +34,9 @@ func (s surveyShown) rows(brief bool) []string {
 	for _, c := range s.Controls {
 		if !brief || c.notable() {
 			rows = append(rows, fmt.Sprintf("  %-*s  %s", longest, oneLine(c.Control), oneLine(c.text(s.Now))))
+			if c.Next != "" {
+				rows = append(rows, "    next: "+oneLine(c.Next))
+			}
 		}
 	}
 	return rows

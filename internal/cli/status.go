@@ -132,7 +132,7 @@ func (p *program) serviceStatus(ctx context.Context, service, book string) error
 	if err != nil {
 		return err
 	}
-	shown := surveyOf(service, survey, doc)
+	shown := p.surveyOf(service, survey, doc)
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(shown.status())
 	}
