@@ -177,7 +177,7 @@ func (n *next) guardHolds() Move {
 	for i := range n.doc.Guards {
 		g := &n.doc.Guards[i]
 		if n.s.guarding(g) && n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "it lifts when the guard holds again"+guardHint(g))
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "it lifts when the guard holds again"+n.startHint(g)+guardHint(g))
 		}
 	}
 	return n.unjudged()
@@ -200,6 +200,17 @@ func (n *next) holdNow(h *HoldState) string {
 		return n.s.unjudgedSentence(blind)
 	}
 	return h.Sentence
+}
+
+// startHint says of a guard that is compared with a value of the start of the run, which never changes, what is left to
+// do when that does not fit any more.
+func (n *next) startHint(g *runbook.Guard) string {
+	for _, o := range []runbook.Operand{g.Bound.Operand, g.Bound.High} {
+		if p := n.doc.Probe(o.Probe); p != nil && p.Baseline {
+			return "; where it does not come back to the start value " + p.Name + ", abort: a new run takes over what this one left, and measures that anew"
+		}
+	}
+	return ""
 }
 
 func guardHint(g *runbook.Guard) string {

@@ -19,7 +19,7 @@ func (n *next) restore(step *runbook.Step, st *StepState) Move {
 	case st.Awaiting != nil:
 		return n.block(n.waitingFor(n.s.expectWatch(step, st)))
 	case n.s.followExit().counting():
-		return n.block("the exit is holding; lifting goes on when its intervals have passed")
+		return n.block("the exit's bounds hold; lifting goes on when its intervals have passed")
 	case n.s.Recovered == nil && n.s.followExit().early():
 		return n.block("the exit sees the last flip only from a moment after it on")
 	case more:
