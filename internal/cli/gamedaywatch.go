@@ -64,7 +64,7 @@ func watchable(plays []play) error {
 func (p *program) playOnScreen(ctx context.Context, one play, evidence string, eyes *onlooker, in io.Reader) played {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again})
+	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again, Before: dayBegins(one.day)})
 	eyes.printer, eyes.says = newScreenPrinter(s.console), s.console
 	signals, stop := p.where.interrupts()
 	defer stop()
@@ -90,6 +90,12 @@ func (p *program) playOnScreen(ctx context.Context, one play, evidence string, e
 	end := <-ended
 	end.err = errors.Join(end.err, err)
 	return end
+}
+
+// dayBegins says what a person sees nothing of: the walk of a day begins when its operator has reacted.
+func dayBegins(day *gameday.Day) string {
+	return fmt.Sprintf("game day %s is being prepared; its walk begins %s into the day, when the operator has reacted",
+		oneLine(day.Name), day.Operator.Reacts)
 }
 
 // onlooker has a day go on at a speed at which people can follow, and shows them its walk.

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewarm/rewarm/audit"
 )
@@ -30,6 +31,17 @@ func TestALongLogIsReadWithTheScreenAlive(t *testing.T) {
 		}
 		if shown := plain(m.frame()); strings.Contains(shown, "reading the log") || !strings.Contains(shown, "ended: closed") {
 			t.Errorf("at the end:\n%s", shown)
+		}
+	}
+}
+
+// TestBeforeTheFirstRecord: an empty screen says what it waits for.
+func TestBeforeTheFirstRecord(t *testing.T) {
+	for before, want := range map[string]string{"": "waiting for the first record", "the day is being prepared": "the day is being prepared"} {
+		m := newModel(&Options{Watching: true, Before: before, Now: func() time.Time { return time.Time{} }}, newQueue(), &Story{})
+		m.width, m.height = 80, 24
+		if shown := plain(m.frame()); !strings.Contains(shown, want) {
+			t.Errorf("%q: %s", before, shown)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Options struct {
 	Words     []string      // what can be typed, for the help
 	Speed     func() string // how fast the time of the run goes, "" for real time; may be nil
 	Watching  bool          // read-only: no line to type
+	Before    string        // what happens before the first record, "" for nothing but the wait for it
 
 	// Again reads records of a watch once more, to go back in time: from the how manyth that was shown on, 0 for the
 	// first, up to another that is not among them. The body of a record is valid until the next one.

@@ -282,6 +282,9 @@ func (m *model) empty() []string {
 	if behind := m.behind(); behind != "" {
 		return []string{cut(behind, m.width, "")}
 	}
+	if m.options.Before != "" {
+		return wrapped(clean(m.options.Before), m.width, 0)
+	}
 	return []string{cut("waiting for the first record", m.width, "")}
 }
 

@@ -98,6 +98,9 @@ func (m *model) helpRows(d *drawing) []string {
 		}
 	}
 	rows = append(append(rows, ""), m.signRows(d)...)
+	rows = append(rows, "", d.ink.strong.paint("exit"))
+	rows = append(rows, wrapped("  the runbook's bounds of recovery: once they have held for their intervals the service has recovered; "+
+		"brakes are lifted while they hold", m.width, 2)...)
 	rows = append(rows, "", d.ink.strong.paint("modes, where a question asks after them"))
 	return append(rows, wrapped("  "+strings.Join(modeNames(), ", "), m.width, 2)...)
 }
