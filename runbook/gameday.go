@@ -147,23 +147,29 @@ type RecordMatch struct {
 	Before *RecordMatch      // only those before the first that this matches
 }
 
+// DayScore is a figure of a scorecard.
+type DayScore struct {
+	Name, Unit, About string
+	Span              bool // seconds that something lasted, and no time of the day
+}
+
 // DayScores are the figures of a scorecard with their units: bounds may be on each. Times
 // run from the start of the day, and are unknown until they have come.
-var DayScores = []struct{ Name, Unit, About string }{
-	{"declared", "s", "when the modes were declared"},
-	{"protected", "s", "when the last protecting stage was done"},
-	{"recovered", "s", "when the exit had held for its intervals"},
-	{"closed", "s", "when the run was closed"},
-	{"worst-demand", "attempts/s", "the most that the origin was asked for in a second, once protected; without a walk, once one would have begun"},
-	{"worst-queue", "s", "the oldest that the origin's queue was, from the same moment on"},
-	{"waited", "s", "that all reads together have waited for their answers, from the same moment on"},
-	{"stale-reads", "reads", "that were served a declared stale copy"},
-	{"lost-reads", "reads", "that were refused or failed"},
-	{"holds", "holds", "that were put on"},
-	{"held", "s", "while a hold was on and no question was open"},
-	{"persons", "s", "while a question waited for its answer"},
-	{"words", "words", "that the operator gave"},
-	{"left", "controls", "that the run has flipped and that are not steady"},
+var DayScores = []DayScore{
+	{"declared", "s", "when the modes were declared", false},
+	{"protected", "s", "when the last protecting stage was done", false},
+	{"recovered", "s", "when the exit had held for its intervals", false},
+	{"closed", "s", "when the run was closed", false},
+	{"worst-demand", "attempts/s", "the most that the origin was asked for in a second, once protected; without a walk, once one would have begun", false},
+	{"worst-queue", "s", "how old the oldest read in the origin's queue was at worst, counted from the same moment as worst-demand", true},
+	{"waited", "s", "the waiting of all reads added up, which may be more than the day has, counted from the same moment as worst-demand", true},
+	{"stale-reads", "reads", "that were served a declared stale copy", false},
+	{"lost-reads", "reads", "that were refused or failed", false},
+	{"holds", "holds", "that were put on", false},
+	{"held", "s", "while a hold was on and no question was open", true},
+	{"persons", "s", "while a question waited for its answer", true},
+	{"words", "words", "that the operator gave", false},
+	{"left", "controls", "that the run has flipped and that are not steady", false},
 }
 
 // GameDayNames says what a game day's names mean outside of its file.

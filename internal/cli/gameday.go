@@ -175,4 +175,4 @@ func (p *program) gamedayList() error {
 }
 
 // errNotHeld says that an expectation of a game day was broken, or never judged.
-var errNotHeld = errors.New("not everything held")
+var errNotHeld = errors.New("not everything came true")

@@ -20,6 +20,7 @@ func TestKeysOfPlaysAreExplained(t *testing.T) {
 	for marker, of := range map[string]reflect.Type{
 		"play": reflect.TypeFor[playedJSON](), "verdict": reflect.TypeFor[gameday.Verdict](), "score": reflect.TypeFor[gameday.Score](),
 		"practice": reflect.TypeFor[comparedPlay](), "wrong": reflect.TypeFor[gameday.WrongMove](),
+		"wait": reflect.TypeFor[gameday.Wait](), "long wait": reflect.TypeFor[gameday.LongWait](),
 		"event": reflect.TypeFor[gameday.Event](), "deed": reflect.TypeFor[gameday.Deed](),
 	} {
 		_, table, _ := strings.Cut(string(text), "<!-- json: "+marker+" -->\n")

@@ -307,18 +307,18 @@ func setFlags(set map[string]string) string {
 	return text
 }
 
-// sumUp says in a line how many days held, and gives the exit code.
+// sumUp says in a line how many days passed, and gives the exit code.
 func (p *program) sumUp(all []played) error {
-	held := 0
+	passed := 0
 	for _, one := range all {
 		if one.result.Passed {
-			held++
+			passed++
 		}
 	}
 	if !p.settings.json() {
-		fmt.Fprintf(p.out, "%d of %s held\n", held, countOf(len(all), "game day"))
+		fmt.Fprintf(p.out, "%d of %s passed\n", passed, countOf(len(all), "game day"))
 	}
-	if held < len(all) {
+	if passed < len(all) {
 		return quiet(exitNotHeld, errNotHeld)
 	}
 	return nil

@@ -312,7 +312,7 @@ func (p *program) sayBroken(sweep *gameday.Sweep, name string, ways []sweepWay) 
 		}
 		o := ways[i].options
 		o.Seed = *v.Broken
-		fmt.Fprintf(p.out, "%s: not everything held in %s, first with seed %d: %s\n", v.Name, countOf(v.Played-v.Held, "play"), o.Seed,
+		fmt.Fprintf(p.out, "%s: not everything came true in %s, first with seed %d: %s\n", v.Name, countOf(v.Played-v.Held, "play"), o.Seed,
 			p.playedAgain(name, "", o, ways[i].flags))
 	}
 	return nil

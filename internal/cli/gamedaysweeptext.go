@@ -60,7 +60,7 @@ func writeSweepTable(w io.Writer, s *gameday.Sweep) error {
 	}
 	for i := range s.Variants {
 		v := &s.Variants[i]
-		fmt.Fprintf(w, "%s: %d of %s held\n", oneLine(v.Name), v.Held, countOf(v.Played, "play"))
+		fmt.Fprintf(w, "%s: %d of %s passed\n", oneLine(v.Name), v.Held, countOf(v.Played, "play"))
 		fmt.Fprintf(w, "  %-14s %14s %14s %14s %14s  %s\n", "", "least", "median", "95 %", "greatest", secondHead(i))
 		for _, d := range runbook.DayScores {
 			if shown(d.Name) {

@@ -71,13 +71,13 @@ func whoseFigures(r *gameday.Result) string {
 	return ""
 }
 
-// verdictRows tell of one expectation, and of one that did not hold what was read.
+// verdictRows tell of one expectation, and of one that did not come true what was read.
 func verdictRows(file string, v gameday.Verdict) []string {
 	switch {
 	case v.Held && v.Breaks:
 		return []string{fmt.Sprintf("  NOT BROKEN  %s, which the mistake is to break: %s (%s:%d)", v.Name, v.Why, file, v.Line)}
 	case v.Held:
-		return []string{fmt.Sprintf("  held    %s: %s", v.Name, v.Why)}
+		return []string{fmt.Sprintf("  ok      %s: %s", v.Name, v.Why)}
 	}
 	word, as := "BROKEN", ""
 	if v.Breaks {
@@ -111,6 +111,8 @@ func scoreText(s gameday.Score) string {
 		return moment(v)
 	case s.Unit == s.Name || strings.HasSuffix(s.Name, "-"+s.Unit):
 		return runbook.FormatQuantity(math.Round(v), "")
+	case math.Round(v) == 1:
+		return runbook.FormatQuantity(1, strings.TrimSuffix(s.Unit, "s"))
 	default:
 		return runbook.FormatQuantity(math.Round(v), s.Unit)
 	}

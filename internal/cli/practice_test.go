@@ -14,7 +14,7 @@ import (
 )
 
 // What a person reads at the end of a practice, made from two results: a line is of you or of the script, and gives a
-// score, a deed (seconds, order, what it is about, text), declared modes or an expectation that was broken.
+// score, a deed (seconds, order, what it is about, text), a wait (seconds, step), declared modes or an expectation that was broken.
 func TestPracticeText(t *testing.T) {
 	datadriven.RunTest(t, "testdata/practice", func(t *testing.T, d *datadriven.TestData) string {
 		var name string
@@ -100,13 +100,17 @@ func tell(r *gameday.Result, line string) error {
 		}
 		r.Deeds = append(r.Deeds, d)
 		return err
+	case words[0] == "wait" && len(words) == 3:
+		seconds, err := strconv.ParseFloat(words[1], 64)
+		r.Waits = append(r.Waits, gameday.Wait{Step: words[2], Seconds: seconds})
+		return err
 	case words[0] == "ending":
 		r.Ending = words[1]
 		return nil
 	case words[0] == "broke":
 		for i, v := range r.Verdicts {
 			if v.Name == strings.Join(words[1:], " ") {
-				r.Verdicts[i].Held, r.Verdicts[i].Why = false, "did not hold after 4m0s"
+				r.Verdicts[i].Held, r.Verdicts[i].Why = false, "was not true after 4m0s"
 				r.Verdicts[i].Readings = []string{"fail: score left 3 controls != 0 controls"}
 				return nil
 			}

@@ -29,7 +29,7 @@ func (p *program) showPractice(c comparedPlay, w *walk) error {
 
 // practiceText is what a person reads at the end of a practice.
 func practiceText(c comparedPlay, columns int) string {
-	rows := slices.Concat(broke(c.Comparison), besideRows(c.Comparison), wrongRows(c.Wrong), practiceVerdicts(c))
+	rows := slices.Concat(broke(c.Comparison), besideRows(c.Comparison), explained(c.Comparison), wrongRows(c.Wrong), waitRows(c.Waits), practiceVerdicts(c))
 	rows = append(rows, "  script  "+c.Replay)
 	for i := range rows {
 		rows[i] = "  " + oneLine(strings.TrimPrefix(rows[i], "  "))
@@ -135,23 +135,46 @@ func wrongRows(moves []gameday.WrongMove) []string {
 	return rows
 }
 
-// practiceVerdicts are the expectations of the day: those that a person broke, with whether the script holds them, and the
+// explained says what those figures of the table are that are spans, and no times of the day.
+func explained(c *gameday.Comparison) []string {
+	var rows []string
+	for _, s := range runbook.DayScores {
+		if s.Span && (scoreOfResult(c.Person, s.Name) != never || scoreOfResult(c.Script, s.Name) != never) {
+			rows = append(rows, "  "+s.Name+": "+s.About)
+		}
+	}
+	return rows
+}
+
+// waitRows name the steps that waited longest for a person, with what the runbook says of them.
+func waitRows(waits []gameday.LongWait) []string {
+	var rows []string
+	for _, w := range waits {
+		rows = append(rows, fmt.Sprintf("  slow    %s waited %s for your word, %s for the script's", w.Step, moment(w.Seconds), moment(w.Script)))
+		if w.Why != "" {
+			rows = append(rows, "          "+w.Why)
+		}
+	}
+	return rows
+}
+
+// practiceVerdicts are the expectations of the day: those that a person broke, with whether they came true for the script, and the
 // names of the others.
 func practiceVerdicts(c comparedPlay) []string {
-	var rows, held []string
+	var rows, kept []string
 	for i, v := range c.Person.Verdicts {
 		if v.Held {
-			held = append(held, v.Name)
+			kept = append(kept, v.Name)
 			continue
 		}
 		row := verdictRows(c.File, v)
 		if c.Script.Verdicts[i].Held {
-			row[0] += "; the script held it"
+			row[0] += "; it came true for the script"
 		}
 		rows = append(rows, row...)
 	}
-	if len(held) > 0 {
-		rows = append(rows, "  held    "+strings.Join(held, "; "))
+	if len(kept) > 0 {
+		rows = append(rows, "  ok      "+strings.Join(kept, "; "))
 	}
 	return rows
 }

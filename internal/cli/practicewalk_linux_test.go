@@ -46,7 +46,7 @@ func TestPractice(t *testing.T) {
 	s.sees("origin-fault, WRONG")
 	s.sees("declared origin-fault; it was cell-loss")
 	s.sees("skipped allow-prewarm: too early")
-	s.sees("BROKEN  nobody is burnt: ", "; the script held it")
+	s.sees("BROKEN  nobody is burnt: ", "; it came true for the script")
 	s.sees("script  rewarm gameday run ")
 	s.sees("next: rewarm audit show ")
 	if code := s.ends(); code != exitNotHeld {
@@ -101,8 +101,8 @@ func TestDayIsWatched(t *testing.T) {
 	s.types("q")
 	s.sees("game day volcano: scenario earthquake, ")
 	s.sees("take-over done")
-	s.sees("held    nobody is burnt: ")
-	s.sees("1 of 1 game day held")
+	s.sees("ok      nobody is burnt: ")
+	s.sees("1 of 1 game day passed")
 	if code := s.ends(); code != exitDone {
 		t.Errorf("exit code %d:\n%s", code, s.shown())
 	}

@@ -23,6 +23,7 @@ type Comparison struct {
 	Person   *Result        `json:"person"`
 	Script   *Result        `json:"script"`
 	Wrong    []WrongMove    `json:"wrong_moves"` // of the person, in the order of time
+	Waits    []LongWait     `json:"long_waits"`  // of the person, the longest first
 }
 
 // WrongMove is something that a person did, the script does not do, and the documents speak against.
@@ -37,7 +38,7 @@ func (d *Day) Compare(person, script *Result) *Comparison {
 	c := &Comparison{
 		Practice: true, Day: d.Name, About: d.About, Broke: d.Story.About, Lesson: d.Lesson,
 		Scenario: d.Story.Name, Runbook: d.Runbook, Seed: person.Seed, Modes: d.rightModes(),
-		Person: person, Script: script, Wrong: []WrongMove{},
+		Person: person, Script: script, Wrong: []WrongMove{}, Waits: d.longWaits(person, script),
 	}
 	for i, deed := range person.Deeds {
 		if m, wrong := c.judge(d, deed, person.Deeds[:i]); wrong {
@@ -86,7 +87,11 @@ func (c *Comparison) leftEarly(what string) (WrongMove, bool) {
 		why = append(why, "the service had not recovered")
 	}
 	if left, _ := c.Person.Score("left"); left > 0 {
-		why = append(why, fmt.Sprintf("%g of the controls were left as the walk had set them", left))
+		were := "were"
+		if left == 1 {
+			were = "was"
+		}
+		why = append(why, fmt.Sprintf("%g of the controls %s left as the walk had set them", left, were))
 	}
 	return WrongMove{What: what, Why: why}, len(why) > 0
 }

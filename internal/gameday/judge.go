@@ -158,7 +158,7 @@ func (j *judge) answer(ask probes.Ask, seen *probes.Observation) *probes.Answer 
 	a := &probes.Answer{Ask: ask, At: now, Stalest: now, Newest: []time.Time{now}}
 	v, known := j.take(m)
 	if !known {
-		a.Reason, a.Detail = probes.NoData, "it has not come"
+		a.Reason, a.Detail = probes.NoData, "it had not come by then"
 		if ofService(m.Score) && !j.w.score.modelled {
 			a.Detail = "only the lab's own service has it"
 		}

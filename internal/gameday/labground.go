@@ -141,6 +141,9 @@ func (g *labGround) restoreAll() string {
 			written++
 		}
 	}
+	if written == 1 {
+		return "1 control"
+	}
 	return fmt.Sprintf("%d controls at once", written)
 }
 

@@ -79,7 +79,6 @@ expect:
   - {name: eventually, eventually: [{probe: nobody, at_least: 0}]}
   - {name: at, at: 5s, holds: [{probe: nobody, at_least: 0}]}
   - {name: finally, finally: [{probe: nobody, at_least: 0}]}
-  - {name: no moment, finally: [{score: closed, at_least: 0s}]}
 `, Options{})
 	for _, v := range r.Verdicts {
 		if v.Held || !strings.HasPrefix(v.Why, "never judged") {

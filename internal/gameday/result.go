@@ -27,6 +27,7 @@ type Result struct {
 	Scores   []Score   `json:"scores"`
 	Events   []Event   `json:"events"`
 	Deeds    []Deed    `json:"deeds"` // of whoever walked
+	Waits    []Wait    `json:"waits"` // for words, by step
 }
 
 // Verdict is what became of one expectation.
@@ -55,9 +56,13 @@ func (w *world) result() *Result {
 		Approve: w.options.Approve, Mistakes: append([]string{}, w.options.Mistakes...),
 		Modelled: w.score.modelled, Past: d.Past != nil, Target: d.Target, Passed: true, Lasted: w.elapsed().Seconds(),
 		Ending: w.ending(), Events: append([]Event{}, w.events...), Deeds: append([]Deed{}, w.score.deeds...),
+		Waits: append([]Wait{}, w.score.waits...),
 	}
 	for _, e := range w.judge.watches {
 		v := e.verdict()
+		if missed := w.missed(e); missed != "" {
+			v.Why = missed
+		}
 		v.Breaks = w.breaks(e.Name)
 		r.Passed = r.Passed && v.Held != v.Breaks
 		r.Verdicts = append(r.Verdicts, v)
@@ -108,8 +113,10 @@ func (e *watch) why() string {
 	switch {
 	case e.judged == 0:
 		return "never judged" + unseen
-	case e.held && (e.Kind == runbook.ExpectAlways || e.Kind == runbook.ExpectNever):
-		return fmt.Sprintf("held for %d s%s", e.judged, unseen)
+	case e.held && e.Kind == runbook.ExpectNever:
+		return fmt.Sprintf("not true in %d s%s", e.judged, unseen)
+	case e.held && e.Kind == runbook.ExpectAlways:
+		return fmt.Sprintf("true for %d s%s", e.judged, unseen)
 	case e.held:
 		return fmt.Sprintf("came true after %s", at)
 	case e.Kind == runbook.ExpectEventually:
@@ -119,7 +126,7 @@ func (e *watch) why() string {
 	case e.Kind == runbook.ExpectNever:
 		return fmt.Sprintf("came true after %s", at)
 	}
-	return fmt.Sprintf("did not hold after %s", at)
+	return fmt.Sprintf("was not true after %s", at)
 }
 
 // Score gives a figure of the scorecard; false when it has not come.

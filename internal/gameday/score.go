@@ -27,6 +27,7 @@ type scoreboard struct {
 	holds, words      int
 	held, persons     time.Duration
 	deeds             []Deed
+	waits             []Wait
 	counting          bool // demand counts from now on
 }
 
@@ -64,6 +65,7 @@ func (s *scoreboard) spend(d time.Duration) {
 	case run == nil || run.machine == nil || run.stopped:
 	case run.question.Asks != "" || len(run.question.Offers) > 0:
 		s.persons += d
+		s.waits = addWait(s.waits, run.question.Step, d.Seconds())
 	case len(run.machine.State().Holds()) > 0:
 		s.held += d
 	}
