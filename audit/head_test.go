@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -185,5 +187,46 @@ func TestUnusableKeys(t *testing.T) {
 	}
 	if _, err := OpenKey(dir, "rewarm"); err == nil {
 		t.Error("read a directory as a key")
+	}
+}
+
+// TestAgainstAHead: what goes over a log that lacks the record its head names learns it, behind what is there.
+func TestAgainstAHead(t *testing.T) {
+	path, _ := writeLog(t, 3)
+	records := allRecords(t, path)
+	head := func(seq uint64) Head {
+		hash := sha256.Sum256(records[seq-1].Line())
+		return Head{Seq: seq, Hash: hex.EncodeToString(hash[:])}
+	}
+	var truncated *TruncatedError
+	var rewritten *RewrittenError
+	for name, test := range map[string]struct {
+		head Head
+		is   func(error) bool
+		seen int
+	}{
+		"it is the last":  {head(3), func(err error) bool { return err == nil }, 3},
+		"the log went on": {head(1), func(err error) bool { return err == nil }, 3},
+		"records removed": {Head{Seq: 5, Hash: head(3).Hash}, func(err error) bool { return errors.As(err, &truncated) && truncated.Last == head(3) }, 3},
+		"rewritten":       {Head{Seq: 2, Hash: head(3).Hash}, func(err error) bool { return errors.As(err, &rewritten) && rewritten.Found == head(2) }, 1},
+	} {
+		seen := 0
+		var last error
+		for _, err := range Against(test.head, Records(path)) {
+			if last = err; err == nil {
+				seen++
+			}
+		}
+		if !test.is(last) || seen != test.seen {
+			t.Errorf("%s: %d records, then %v", name, seen, last)
+		}
+	}
+	for range Against(Head{Seq: 5}, Records(path)) {
+		break // whoever has seen enough is not told more
+	}
+	for _, err := range Against(head(3), Records(path+"-missing")) {
+		if !errors.Is(err, ErrMissing) {
+			t.Errorf("of a log that is missing: %v", err)
+		}
 	}
 }

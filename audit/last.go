@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -29,12 +30,12 @@ func Last(path string) (Record, error) {
 		if _, err := file.ReadAt(end, begin); err != nil {
 			return Record{}, err
 		}
-		line, whole := lastLine(end)
+		line, at, whole := lastLine(end)
 		switch {
-		case whole || begin == 0 && len(line) > 0:
+		case whole || begin == 0 && len(line) > 0 && !isCut(line):
 			record, err := ParseRecord(line)
 			if err != nil {
-				return Record{}, &DamagedError{Path: path, Offset: begin, Reason: err.Error()}
+				return Record{}, damagedAt(file, path, begin+int64(at), err)
 			}
 			return record, nil
 		case begin == 0:
@@ -43,12 +44,34 @@ func Last(path string) (Record, error) {
 	}
 }
 
-// lastLine is the last line that ends in a newline; whole says that it begins behind another one.
-func lastLine(text []byte) (line []byte, whole bool) {
-	end := bytes.LastIndexByte(text, '\n')
-	if end < 0 {
-		return nil, false
+// lastLine is the last line that ends in a newline and begins at a place in the text; whole says that it begins behind
+// another one. A cut line, which a stopped repair leaves, is passed over.
+func lastLine(text []byte) (line []byte, at int, whole bool) {
+	for end := bytes.LastIndexByte(text, '\n'); end >= 0; end = at - 1 {
+		at = bytes.LastIndexByte(text[:end], '\n') + 1
+		line = text[at:end]
+		if at == 0 {
+			return line, 0, false
+		}
+		if !isCut(line) {
+			return line, at, true
+		}
 	}
-	begin := bytes.LastIndexByte(text[:end], '\n')
-	return text[begin+1 : end], begin >= 0
+	return nil, 0, false
+}
+
+// damagedAt names the line that begins at an offset, which only a look at all before it can number.
+func damagedAt(file io.ReaderAt, path string, offset int64, reason error) error {
+	line := 1
+	part := make([]byte, 64<<10)
+	for before := io.NewSectionReader(file, 0, offset); ; {
+		n, err := before.Read(part)
+		line += bytes.Count(part[:n], []byte{'\n'})
+		switch {
+		case errors.Is(err, io.EOF):
+			return &DamagedError{Path: path, Line: line, Offset: offset, Reason: reason.Error()}
+		case err != nil:
+			return err
+		}
+	}
 }

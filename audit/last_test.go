@@ -39,18 +39,33 @@ func TestLastIsTheLastWholeRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for _, torn := range []string{`{"seq":5,"prev":"`, "0", "\n"} {
-		last, err := Last(path)
-		if err != nil || last.Seq != 4 {
-			t.Errorf("before %q: %d, %v", torn, last.Seq, err)
-		}
-		if _, err := file.WriteString(torn); err != nil {
+	for _, tail := range []string{`{"seq":5,"prev":"`, "0", "\n", `{"seq":5,"pr`, "\n{"} { // a repair that was stopped twice
+		if _, err := file.WriteString(tail); err != nil {
 			t.Fatal(err)
 		}
+		last, err := Last(path)
+		if err != nil || last.Seq != 4 {
+			t.Errorf("behind %q: %d, %v", tail, last.Seq, err)
+		}
 	}
+	if _, err := file.WriteString("\nhello\n"); err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(readFile(t, path)))
 	var damaged *DamagedError
-	if _, err := Last(path); !errors.As(err, &damaged) {
-		t.Errorf("of a line that is no record: %v", err)
+	if _, err := Last(path); !errors.As(err, &damaged) || damaged.Line != 8 || damaged.Offset != size-int64(len("hello\n")) {
+		t.Errorf("of a line that is no record, the 8th at byte %d: %v", size-int64(len("hello\n")), err)
+	}
+}
+
+// TestLastOfOneCutLine: a log that was stopped in its first record holds none, though a repair has closed the line.
+func TestLastOfOneCutLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for _, content := range []string{`{"seq":1,"prev":"00`, "{\"seq\":1,\"prev\":\"00\n", "\n"} {
+		writeFile(t, path, []byte(content))
+		if _, err := Last(path); !errors.Is(err, ErrEmpty) {
+			t.Errorf("of %q: %v", content, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"errors"
 	"iter"
 )
@@ -30,6 +31,30 @@ func Records(paths ...string) iter.Seq2[Record, error] {
 				}
 				return
 			}
+		}
+	}
+}
+
+// Against goes over the records of a log that ought to have the one a head names. Where it has another in its place
+// the error is [*RewrittenError], and behind the last record of a log that ends before it [*TruncatedError].
+func Against(head Head, records iter.Seq2[Record, error]) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		var last Record
+		for record, err := range records {
+			if err == nil && record.Seq == head.Seq {
+				if hash := digest(sha256.Sum256(record.Line())); !head.names(hash) {
+					yield(Record{}, &RewrittenError{Found: Head{Seq: record.Seq, Hash: hash.String()}, Want: head})
+					return
+				}
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+			last = record
+		}
+		if last.Seq > 0 && last.Seq < head.Seq {
+			hash := digest(sha256.Sum256(last.Line()))
+			yield(Record{}, &TruncatedError{Last: Head{Run: head.Run, Seq: last.Seq, Hash: hash.String()}, Want: head})
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -214,11 +213,8 @@ func (p *program) verifyFiles(folder runFolder, files []string, given string) (v
 // signedHead opens the head beside the log; nil when there is none, as in a run that
 // was stopped before its first stage.
 func (p *program) signedHead(folder runFolder) (*audit.Head, string, error) {
-	signed, err := os.ReadFile(folder.headPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
-	}
-	if err != nil {
+	signed, err := folder.head()
+	if signed == nil {
 		return nil, "", err
 	}
 	verifier, err := p.verifier()
@@ -230,6 +226,32 @@ func (p *program) signedHead(folder runFolder) (*audit.Head, string, error) {
 		return nil, "", fmt.Errorf("%s: %w", folder.headPath(), err)
 	}
 	return &head, verifier.Name(), nil
+}
+
+// headBeside is the newest head that this machine has of a run, whoever signed it; nil when there is none.
+func (p *program) headBeside(folder runFolder) (*audit.Head, error) {
+	signed, err := folder.head()
+	if signed == nil {
+		return nil, err
+	}
+	head, _, err := p.headBy(signed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder.headPath(), err)
+	}
+	return &head, nil
+}
+
+// headBy opens a signed head. By whom it is signed may be unknown here: then unknown says so, and the head still tells
+// which record the log has to have.
+func (p *program) headBy(signed []byte) (head audit.Head, unknown *audit.UnknownKeyError, err error) {
+	keys, err := p.publicKeys()
+	if err != nil {
+		return head, nil, err
+	}
+	if head, err = audit.OpenHead(signed, keys...); errors.As(err, &unknown) {
+		return unknown.Head, unknown, nil
+	}
+	return head, nil, err
 }
 
 // publicKeys are the keys of this state directory and of other machines that were put beside
@@ -297,4 +319,10 @@ func (p *program) showVerified(v verified) error {
 // unverified gives what is wrong with a log its exit code and its way out.
 func unverified(err error, folder runFolder) error {
 	return fail(exitUnverified, err, "keep "+folder.dir+" as it is and look for another copy: the mirror in redis, a backup, a head that was published")
+}
+
+// lostRecords says how to go on where a log ends before its head.
+func lostRecords(err error, folder runFolder) error {
+	return fail(exitUnverified, err, "keep "+folder.dir+" as it is and find the records: resume takes them from the mirror with --redis, and from --emergency-log FILE; "+
+		"where they are nowhere, rewarm takeover "+folder.run+" REASON, or rewarm run once its lease has ended, walks on in a new run")
 }

@@ -62,7 +62,7 @@ func (s *stagedWalk) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := s.p.foldTelling(log)
+	state, err := s.p.foldWhole(log)
 	if err != nil {
 		return err
 	}

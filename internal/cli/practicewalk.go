@@ -80,7 +80,7 @@ func (s *practice) comeBack(ctx context.Context, gone *walk) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.p.foldTelling(log)
+	state, err := s.p.foldWhole(log)
 	if err != nil {
 		return nil, err
 	}

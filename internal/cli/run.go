@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/internal/tui"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -172,7 +174,8 @@ where it stood. Prometheus and Redis are those of the log, unless others are giv
 
 What only the mirror of the log in Redis has is taken from there: all of it for a run of
 another machine, which --redis finds, and what a full disk did not take. While another
-process renews the command of the run, it is left to that one.`,
+process renews the command of the run, it is left to that one. A log that has lost records
+which the signed head beside it names is not gone on with.`,
 		Args: exactly(1, "resume RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.resume(cmd.Context(), args[0], service) },
 	}
@@ -185,7 +188,7 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	if err != nil {
 		return err
 	}
-	state, err := p.foldTelling(log)
+	state, err := p.foldWhole(log)
 	if err != nil {
 		return err
 	}
@@ -216,12 +219,24 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	return w.finish(w.drive(ctx, w.person))
 }
 
-// foldTelling folds a run, and tells how far that is: a run of hours takes seconds.
-func (p *program) foldTelling(log *runLog) (*steps.State, error) {
+// foldWhole folds a run that is to be gone on with, and tells how far that is: a run of hours takes seconds. A log that
+// lacks the record its signed head names is refused: what was flipped in what is gone would not be known, and the next
+// head would hide that it is. The head is signed when its record is on disk, so no crash leaves it ahead of the log.
+func (p *program) foldWhole(log *runLog) (*steps.State, error) {
+	records := log.records
+	if head, err := p.headBeside(log.folder); err != nil {
+		return nil, unverified(err, log.folder)
+	} else if head != nil && log.trouble == nil { // a fork has its own way out
+		records = func() iter.Seq2[audit.Record, error] { return audit.Against(*head, log.records()) }
+	}
 	told := p.progress("reading the log", "records", float64(log.end()))
 	defer told.end()
-	state, err := steps.Fold(told.records(log.records()))
-	if err != nil {
+	state, err := steps.Fold(told.records(records()))
+	var truncated *audit.TruncatedError
+	switch {
+	case errors.As(err, &truncated):
+		return nil, lostRecords(err, log.folder)
+	case err != nil:
 		return nil, unverified(err, log.folder)
 	}
 	return state, nil

@@ -402,16 +402,8 @@ func (m *mirrorRead) checkHead(p *program, l *runLog, log audit.Gathered, name s
 	if len(m.heads) == 0 || l.trouble != nil {
 		return nil
 	}
-	keys, err := p.publicKeys()
+	head, unknown, err := p.headBy(m.heads[len(m.heads)-1])
 	if err != nil {
-		return []string{"heads are not checked: " + err.Error()}
-	}
-	head, err := audit.OpenHead(m.heads[len(m.heads)-1], keys...)
-	var unknown *audit.UnknownKeyError
-	switch {
-	case errors.As(err, &unknown):
-		head = unknown.Head
-	case err != nil:
 		return []string{fmt.Sprintf("the newest head in %s: %s", name, err)}
 	}
 	if err := log.Has(head); err != nil {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,6 +232,110 @@ func TestMirrorWithHeads(t *testing.T) {
 	s.says(exitUnverified, "audit verify last", "3 records removed from its end")
 	sign(4, records[3].Prev)
 	s.says(exitUnverified, "audit verify last", "the log was rewritten")
+}
+
+// TestLogBehindItsHeadIsNotGoneOnWith: records that were removed from its end are not forgotten by a resume, which would
+// sign a head without them; where the mirror has them, it takes them from there.
+func TestLogBehindItsHeadIsNotGoneOnWith(t *testing.T) {
+	for name, signer := range map[string]string{"signed here": "keys", "signed elsewhere": "elsewhere"} {
+		t.Run(name, func(t *testing.T) {
+			s := newMirrorSeat(t)
+			records := s.ended(s.records("ops-1", 1, 6))
+			s.keeps(records[:3]...)
+			s.signs(signer, 6, records[6].Prev)
+			was := s.kept()
+			s.says(exitUnverified, "resume last", "the log ends at 3/"+records[3].Prev[:12]+" but its head is 6/"+records[6].Prev[:12],
+				"3 records removed from its end", "hint: keep ", "rewarm takeover "+mirroredID)
+			if got := s.kept(); !maps.Equal(got, was) {
+				t.Errorf("resume has changed the run's folder:\n%q\nwas\n%q", got, was)
+			}
+			s.mirrors(records...)
+			s.says(exitUsage, "resume last", "run "+mirroredID+" is aborted")
+			s.signs(signer, 2, records[3].Prev)
+			s.says(exitUnverified, "resume last", "the log was rewritten")
+		})
+	}
+	s := newMirrorSeat(t)
+	s.keeps(s.records("ops-1", 1, 3)...)
+	if err := os.WriteFile(filepath.Join(s.dir, "runs", mirroredID, "head"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.says(exitUnverified, "resume last", "head: the signed head: ")
+}
+
+// ended puts an ending behind records.
+func (s *mirrorSeat) ended(records []audit.Record) []audit.Record {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	earlier := filepath.Join(dir, "earlier")
+	if err := audit.Place(earlier, records); err != nil {
+		s.t.Fatal(err)
+	}
+	log, err := audit.Create(filepath.Join(dir, "log"), frozenClock{}, audit.Options{Run: mirroredID, Earlier: []string{earlier}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	end, err := log.Append("ana", steps.KindAborted, &steps.Ended{Reason: "enough", By: "ana"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return append(records, end)
+}
+
+// signs puts a head beside the log, signed with the key in a folder of the state directory.
+func (s *mirrorSeat) signs(keys string, seq uint64, hash string) {
+	s.t.Helper()
+	key, err := audit.OpenKey(filepath.Join(s.dir, keys), "ops-1")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	signed, err := audit.SignHead(audit.Head{Run: mirroredID, Seq: seq, Hash: hash}, key.Signer)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, "runs", mirroredID, "head"), signed, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// kept is what stands in the run's folder, by name.
+func (s *mirrorSeat) kept() map[string]string {
+	s.t.Helper()
+	files := map[string]string{}
+	paths, _ := filepath.Glob(filepath.Join(s.dir, "runs", mirroredID, "*")) // the pattern is well formed
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		files[filepath.Base(path)] = string(content)
+	}
+	return files
+}
+
+// TestStoppedRepairIsNoDamage: a cut last line that a stopped repair has closed is one that the next repair explains.
+func TestStoppedRepairIsNoDamage(t *testing.T) {
+	s := newMirrorSeat(t)
+	records := s.records("ops-1", 1, 4)
+	s.keeps(records[:3]...)
+	log := filepath.Join(s.dir, "runs", mirroredID, "audit.jsonl")
+	whole, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, length := range []int{1, 60, 120, len(records[3].Line()) - 1} {
+		cut := append(slices.Clone(records[3].Line()[:length]), '\n')
+		if err := os.WriteFile(log, append(slices.Clone(whole), cut...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.says(exitDone, "status last", "state interrupted")
+		s.says(exitDone, "audit verify last", "3 records, head 3/")
+	}
+	if err := os.WriteFile(log, append(slices.Clone(whole), "hello\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.says(exitUnverified, "audit verify last", "audit.jsonl:4: damaged (byte "+strconv.Itoa(len(whole))+")")
 }
 
 // TestRedisAwayHidesNothing: a log that is here is shown without its mirror, which is said.

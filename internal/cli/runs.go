@@ -23,6 +23,15 @@ type runFolder struct{ dir, run string }
 func (f runFolder) logPath() string  { return filepath.Join(f.dir, "audit.jsonl") }
 func (f runFolder) headPath() string { return filepath.Join(f.dir, "head") }
 
+// head is the signed head beside the log, unopened; nil when there is none, or it cannot be read.
+func (f runFolder) head() ([]byte, error) {
+	signed, err := os.ReadFile(f.headPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return signed, err
+}
+
 // runShape is the form of a run's id; nothing else in the folder of runs is one.
 var runShape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z-[a-z0-9][a-z0-9._-]{0,200}$`)
