@@ -30,7 +30,7 @@ func TestRedisProvesWhoApproves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, store := range map[string]*Store{"mallory": mallory, "the run": run} {
-		if err := store.SendAs(t.Context(), "bob", "approve 2"); fail("", err).Cause != NoPerm {
+		if err := store.SendAs(t.Context(), "bob", "approve 2"); fail(peer{}, err).Cause != NoPerm {
 			t.Errorf("%s writes as bob: %v", name, err)
 		}
 	}
@@ -78,10 +78,10 @@ func TestAPersonsRights(t *testing.T) {
 	if lines, _, err := bob.Answers(t.Context(), runA, "0-0"); err != nil || len(lines) != 1 {
 		t.Errorf("answers %q, %v", lines, err)
 	}
-	if err := bob.Answer(t.Context(), runA, [][]byte{[]byte("forged")}); fail("", err).Cause != NoPerm {
+	if err := bob.Answer(t.Context(), runA, [][]byte{[]byte("forged")}); fail(peer{}, err).Cause != NoPerm {
 		t.Errorf("bob answers in the name of the run: %v", err)
 	}
-	if _, err := bob.Take(t.Context(), Holder{Run: runB, Actor: "bob", Host: "ops-2"}); fail("", err).Cause != NoPerm {
+	if _, err := bob.Take(t.Context(), Holder{Run: runB, Actor: "bob", Host: "ops-2"}); fail(peer{}, err).Cause != NoPerm {
 		t.Errorf("bob takes the command: %v", err)
 	}
 	if _, err := bob.Newest(t.Context(), runA, 3); err != nil {

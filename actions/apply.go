@@ -114,7 +114,7 @@ func (s *Store) readBack(ctx context.Context, p Plan, a *answer) Outcome {
 	}
 	raw := hashFields(ctx, s.keys.Controls, []string{p.Control})
 	if err := s.query(ctx, raw); err != nil {
-		o.Hint = "it could not be read back: " + fail(s.at(s.reads), err).Sentence
+		o.Hint = "it could not be read back: " + s.fail(s.reads, err).Sentence
 	} else {
 		o.Found = text(raw.Val()[0])
 	}

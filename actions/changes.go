@@ -34,7 +34,7 @@ const changesWait = time.Second
 func (s *Store) Changes(ctx context.Context, most int) ([]Change, error) {
 	latest := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Changes, "+", "-", "count", most)
 	if err := s.query(ctx, latest); err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	list := changesOf(latest.Val())
 	slices.Reverse(list)
@@ -50,7 +50,7 @@ func (s *Store) AwaitChanges(ctx context.Context, after string) ([]Change, error
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	var list []Change
 	for _, stream := range next.Val() {

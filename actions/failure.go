@@ -43,8 +43,8 @@ const (
 	Redirected  Cause = "redirected" // more MOVED or ASK than make sense
 	WrongType   Cause = "wrong-type"
 	MaxClients  Cause = "max-clients"
-	NoScripts   Cause = "no-scripts" // what answers cannot run scripts
-	NotKnown    Cause = "not-known"  // an error that this package does not know: nobody knows what became of it
+	NoScripts   Cause = "no-scripts"  // what answers cannot run scripts
+	NotKnown    Cause = "not-known"   // an error that this package does not know: nobody knows what became of it
 )
 
 // Failure is why Redis was not read or written, in words for a person. Its text
@@ -120,7 +120,7 @@ var refusals = []refusal{
 }
 
 // fail explains what came of asking a server.
-func fail(target string, err error) *Failure {
+func fail(from peer, err error) *Failure {
 	var known *Failure
 	var answer redis.Error
 	var notSent *controls.NotSentError
@@ -128,24 +128,24 @@ func fail(target string, err error) *Failure {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &answer) && !errors.Is(err, redis.Nil):
-		return failAnswer(target, answer)
+		return failAnswer(from, answer)
 	case errors.As(err, &notSent):
-		return failUnsent(target, notSent.Err)
+		return failUnsent(from, notSent.Err)
 	}
-	return failUnanswered(target, err)
+	return failUnanswered(from, err)
 }
 
 // failUnanswered explains that a request may have left and no answer has come.
-func failUnanswered(target string, err error) *Failure {
+func failUnanswered(from peer, err error) *Failure {
 	f := &Failure{
 		Cause:    NoAnswer,
-		Sentence: fmt.Sprintf("redis %s gave no answer: %s", target, reason(err)),
+		Sentence: fmt.Sprintf("redis %s gave no answer: %s", from.name, from.reason(err)),
 		Hint:     "it is not known whether it was done; settle before doing anything else to this control",
 		Retry:    time.Second,
 		err:      err,
 	}
 	if errors.Is(err, context.Canceled) {
-		f.Sentence = fmt.Sprintf("it was interrupted before redis %s had answered", target)
+		f.Sentence = fmt.Sprintf("it was interrupted before redis %s had answered", from.name)
 	}
 	return f
 }
@@ -153,17 +153,17 @@ func failUnanswered(target string, err error) *Failure {
 // failAnswer explains an error that a server has answered with. One that is none
 // of Redis' own may come from something in between, which does not know itself
 // whether Redis has done it.
-func failAnswer(target string, answer redis.Error) *Failure {
+func failAnswer(from peer, answer redis.Error) *Failure {
 	text := answer.Error()
 	for _, r := range refusals {
 		if r.matches(text) {
 			return &Failure{Cause: r.cause, Hint: r.hint, Retry: r.retry, err: answer,
-				Sentence: fmt.Sprintf("redis %s %s (%s)", target, r.text, plain(clip(text), false))}
+				Sentence: fmt.Sprintf("redis %s %s (%s)", from.name, r.text, plain(clip(from.conceal(text)), false))}
 		}
 	}
 	return &Failure{
 		Cause:    NotKnown,
-		Sentence: fmt.Sprintf("redis %s answers with an error that is not known here: %s", target, printable(text)),
+		Sentence: fmt.Sprintf("redis %s answers with an error that is not known here: %s", from.name, printable(from.conceal(text))),
 		Hint:     "see what stands between here and redis, and its log; what became of a write is settled first",
 		Retry:    time.Second,
 		err:      answer,
@@ -180,13 +180,13 @@ func (r refusal) matches(text string) bool {
 	return slices.ContainsFunc(r.words, func(words string) bool { return strings.Contains(text, words) })
 }
 
-func failUnsent(target string, err error) *Failure {
+func failUnsent(from peer, err error) *Failure {
 	if errors.Is(err, context.Canceled) {
-		return &Failure{Cause: Interrupted, Sentence: fmt.Sprintf("it was interrupted before anything was sent to redis %s", target), err: err}
+		return &Failure{Cause: Interrupted, Sentence: fmt.Sprintf("it was interrupted before anything was sent to redis %s", from.name), err: err}
 	}
 	f := &Failure{
 		Cause:    Unreachable,
-		Sentence: fmt.Sprintf("redis %s cannot be reached, nothing was sent: %s", target, reason(err)),
+		Sentence: fmt.Sprintf("redis %s cannot be reached, nothing was sent: %s", from.name, from.reason(err)),
 		Hint:     "see that it runs and that the address is right",
 		Retry:    time.Second,
 		err:      err,
@@ -204,7 +204,7 @@ func failUnsent(target string, err error) *Failure {
 		f.Hint = "it closed the connection; if it wants TLS, write rediss://"
 	case strings.Contains(err.Error(), "can't parse") || strings.Contains(err.Error(), "invalid reply"):
 		f.Cause, f.Retry = NotRedis, 0
-		f.Sentence = fmt.Sprintf("what answers at %s does not speak the redis protocol: %s", target, reason(err))
+		f.Sentence = fmt.Sprintf("what answers at %s does not speak the redis protocol: %s", from.name, from.reason(err))
 		f.Hint = "see the host and the port"
 	case strings.Contains(err.Error(), "knows no master"):
 		f.Hint, f.Retry = "see master_name", 0
@@ -213,7 +213,10 @@ func failUnsent(target string, err error) *Failure {
 }
 
 // reason is the end of an error's chain, in few and printable words.
-func reason(err error) string {
+func reason(err error) string { return peer{}.reason(err) }
+
+// reason is the same, without the secrets that the server was told.
+func (p peer) reason(err error) string {
 	var netErr net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
@@ -222,7 +225,7 @@ func reason(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed"
 	}
-	return plain(clip(err.Error()), false)
+	return plain(clip(p.conceal(err.Error())), false)
 }
 
 func clip(text string) string {

@@ -70,7 +70,7 @@ func (s *Store) Send(ctx context.Context, run, body string) (id string, err erro
 func (s *Store) Recall(ctx context.Context, run, id string) (bool, error) {
 	gone := redis.NewIntCmd(ctx, "xdel", s.keys.Inbox(run), id)
 	if err := s.query(ctx, gone); err != nil {
-		return false, fail(s.at(s.reads), err)
+		return false, s.fail(s.reads, err)
 	}
 	return gone.Val() == 1, nil
 }
@@ -84,7 +84,7 @@ func (s *Store) SendAs(ctx context.Context, user, body string) error {
 func (s *Store) add(ctx context.Context, key string, kept int, body string) (id string, err error) {
 	added := redis.NewStringCmd(ctx, "xadd", key, "MAXLEN", "~", kept, "*", "order", body)
 	if err := s.query(ctx, added); err != nil {
-		return "", fail(s.at(s.reads), err)
+		return "", s.fail(s.reads, err)
 	}
 	return added.Val(), nil
 }
@@ -104,7 +104,7 @@ func (s *Store) Answer(ctx context.Context, run string, lines [][]byte) error {
 	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
 	defer cancel()
 	if err := s.writes.Do(ctx, cmds...); err != nil {
-		return fail(s.at(s.writes), err)
+		return s.fail(s.writes, err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Store) Answer(ctx context.Context, run string, lines [][]byte) error {
 func (s *Store) LastAnswer(ctx context.Context, run string) (string, error) {
 	newest := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Answers(run), "+", "-", "count", 1)
 	if err := s.query(ctx, newest); err != nil {
-		return "", fail(s.at(s.reads), err)
+		return "", s.fail(s.reads, err)
 	}
 	if len(newest.Val()) == 0 {
 		return "0-0", nil
@@ -125,7 +125,7 @@ func (s *Store) LastAnswer(ctx context.Context, run string) (string, error) {
 func (s *Store) Answers(ctx context.Context, run, after string) (lines []string, last string, err error) {
 	entries := redis.NewXMessageSliceCmd(ctx, "xrange", s.keys.Answers(run), after, "+", "count", answersKept)
 	if err := s.query(ctx, entries); err != nil {
-		return nil, after, fail(s.at(s.reads), err)
+		return nil, after, s.fail(s.reads, err)
 	}
 	last = after
 	for _, entry := range entries.Val() {
@@ -167,7 +167,7 @@ func milliseconds(text string) time.Time {
 func (s *Store) Newest(ctx context.Context, run string, count int) ([]string, error) {
 	entries := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Log(run), "+", "-", "count", count)
 	if err := s.query(ctx, entries); err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	var lines []string
 	for _, entry := range entries.Val() {
@@ -194,7 +194,7 @@ func (s *Store) Witness(ctx context.Context, user, body string) (proof Proof, fo
 	key := s.keys.Approvals(user)
 	entries := redis.NewXMessageSliceCmd(ctx, "xrevrange", key, "+", "-", "count", approvalsLooked)
 	if err := s.query(ctx, entries); err != nil {
-		return "", false, fail(s.at(s.reads), err)
+		return "", false, s.fail(s.reads, err)
 	}
 	for _, entry := range entries.Val() {
 		found = found || entry.Values["order"] == body
@@ -221,7 +221,7 @@ func (s *Store) refuses(ctx context.Context, server sender, key string) bool {
 	if !errors.As(err, &answer) {
 		return false
 	}
-	cause := fail(s.Target(), err).Cause
+	cause := s.fail(s.reads, err).Cause
 	return cause == NoAuth || cause == NoPerm && strings.Contains(answer.Error(), "key")
 }
 

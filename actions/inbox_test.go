@@ -108,7 +108,7 @@ func testOddLetters(t *testing.T, srv testServer) {
 	}
 	receive(t, s)
 	srv.do(t, "set", key, "not a stream")
-	if _, _, err := s.Receive(t.Context(), runA); fail("", err).Cause != WrongType {
+	if _, _, err := s.Receive(t.Context(), runA); fail(peer{}, err).Cause != WrongType {
 		t.Errorf("a key of another type: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ func (s *Store) Mirror(ctx context.Context, run string, lines [][]byte) error {
 	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
 	defer cancel()
 	if err := s.writes.Do(ctx, cmds...); err != nil {
-		return fail(s.at(s.writes), err)
+		return s.fail(s.writes, err)
 	}
 	return nil
 }

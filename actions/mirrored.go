@@ -37,7 +37,7 @@ func (s *Store) Mirrored(ctx context.Context, run, after string) ([]Mirrored, er
 	}
 	page := redis.NewXMessageSliceCmd(ctx, "xrange", s.keys.Log(run), from, "+", "count", mirrorPage)
 	if err := s.query(ctx, page); err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	return mirroredOf(page.Val()), nil
 }
@@ -48,7 +48,7 @@ func (s *Store) MirrorEnd(ctx context.Context, run string) (latest []Mirrored, n
 	end := redis.NewXMessageSliceCmd(ctx, "xrevrange", s.keys.Log(run), "+", "-", "count", mirrorEnd)
 	clock := redis.NewTimeCmd(ctx, "time")
 	if err := s.query(ctx, end, clock); err != nil {
-		return nil, time.Time{}, fail(s.at(s.reads), err)
+		return nil, time.Time{}, s.fail(s.reads, err)
 	}
 	latest = mirroredOf(end.Val())
 	slices.Reverse(latest)
@@ -67,7 +67,7 @@ func (s *Store) AwaitMirrored(ctx context.Context, run, after string) ([]Mirrore
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	var list []Mirrored
 	for _, stream := range next.Val() {
@@ -145,7 +145,7 @@ func scanMirrors(ctx context.Context, node controls.Target, o Options, found map
 	for cursor := uint64(0); ; {
 		page := redis.NewScanCmd(ctx, nil, "scan", cursor, "match", controls.AnyLog, "count", scanPage)
 		if err := server.Do(ctx, page); err != nil {
-			return fail(plain(node.String(), false), fmt.Errorf("looking for runs: %w", err))
+			return fail(peerOf(node, plain(node.String(), false)), fmt.Errorf("looking for runs: %w", err))
 		}
 		keys, next := page.Val()
 		for _, key := range keys {

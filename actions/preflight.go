@@ -31,7 +31,7 @@ func (s *Store) Check(ctx context.Context) error {
 func (s *Store) TargetName(ctx context.Context) (string, error) {
 	name := redis.NewStringCmd(ctx, "hget", s.keys.GameDay, "target")
 	if err := s.query(ctx, name); err != nil && !errors.Is(err, redis.Nil) {
-		return "", fail(s.at(s.reads), err)
+		return "", s.fail(s.reads, err)
 	}
 	return name.Val(), nil
 }
@@ -47,7 +47,7 @@ func (s *Store) Identity(ctx context.Context) (string, error) {
 	replication := redis.NewStringCmd(ctx, "info", "replication")
 	size := redis.NewIntCmd(ctx, "dbsize")
 	if err := s.query(ctx, server, replication, size); err != nil {
-		if f := fail(s.at(s.reads), err); f.Cause == Unreachable || f.Cause == NoAnswer || f.Cause == NotRedis || f.Cause == NoAuth || f.Cause == WrongPass {
+		if f := s.fail(s.reads, err); f.Cause == Unreachable || f.Cause == NoAnswer || f.Cause == NotRedis || f.Cause == NoAuth || f.Cause == WrongPass {
 			return "", f
 		}
 	}

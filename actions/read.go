@@ -89,7 +89,7 @@ func same(a, b *string) bool {
 
 // explainRead finds the key that is not a hash; the server's error names none.
 func (s *Store) explainRead(ctx context.Context, err error, cmds ...*redis.SliceCmd) error {
-	f := fail(s.at(s.reads), err)
+	f := s.fail(s.reads, err)
 	if f.Cause != WrongType {
 		return f
 	}

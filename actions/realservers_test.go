@@ -129,10 +129,10 @@ func TestReplica(t *testing.T) {
 	r := startRedis(t, "--replicaof", "127.0.0.1 "+port)
 	s := openStore(t, r.url, nil, 0)
 	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, CommandLost)
-	if _, err := s.Take(t.Context(), ana); fail("", err).Cause != ReadOnly {
+	if _, err := s.Take(t.Context(), ana); fail(peer{}, err).Cause != ReadOnly {
 		t.Errorf("take on a replica: %v", err)
 	}
-	if err := s.Check(t.Context()); fail("", err).Cause != ReadOnly {
+	if err := s.Check(t.Context()); fail(peer{}, err).Cause != ReadOnly {
 		t.Errorf("check on a replica: %v", err)
 	}
 	read(t, s, admission)
@@ -151,7 +151,7 @@ func TestOutOfMemory(t *testing.T) {
 	s, l, p := openReal(t, r, 0)
 	r.do(t, "config", "set", "maxmemory", "1")
 	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, OutOfMemory)
-	if err := s.Check(t.Context()); fail("", err).Cause != OutOfMemory {
+	if err := s.Check(t.Context()); fail(peer{}, err).Cause != OutOfMemory {
 		t.Errorf("check: %v", err)
 	}
 	wantOutcome(t, s.Settle(t.Context(), l, p), Unknown, OutOfMemory)
@@ -178,7 +178,7 @@ func TestSnapshotsFail(t *testing.T) {
 		return nil
 	})
 	wantOutcome(t, s.Apply(t.Context(), l, p, stamp), Refused, Misconf)
-	if err := s.Check(t.Context()); fail("", err).Cause != Misconf {
+	if err := s.Check(t.Context()); fail(peer{}, err).Cause != Misconf {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -226,13 +226,13 @@ func TestLeastRights(t *testing.T) {
 	}
 	for _, denied := range []string{"xadd", "hset", "incr", "evalsha"} {
 		r.do(t, "acl", "setuser", "rewarm", "-"+denied)
-		if err := s.Check(t.Context()); fail("", err).Cause != NoPerm {
+		if err := s.Check(t.Context()); fail(peer{}, err).Cause != NoPerm {
 			t.Errorf("check without %s: %v", denied, err)
 		}
 		r.do(t, "acl", "setuser", "rewarm", "+"+denied)
 	}
 	r.do(t, "acl", "setuser", "rewarm", "resetkeys", "~other:*")
-	if err := s.Check(t.Context()); fail("", err).Cause != NoPerm {
+	if err := s.Check(t.Context()); fail(peer{}, err).Cause != NoPerm {
 		t.Errorf("check without keys: %v", err)
 	}
 }
@@ -255,7 +255,7 @@ func TestLookersRights(t *testing.T) {
 	if _, err := s.Begun(t.Context(), runA); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Take(t.Context(), ana); fail("", err).Cause != NoPerm {
+	if _, err := s.Take(t.Context(), ana); fail(peer{}, err).Cause != NoPerm {
 		t.Errorf("a looker took the command: %v", err)
 	}
 }

@@ -109,6 +109,11 @@ func (s *Store) at(server *controls.Server) string {
 	return s.Target()
 }
 
+// fail explains what came of asking a server.
+func (s *Store) fail(server *controls.Server, err error) *Failure {
+	return fail(peerOf(s.target, s.at(server)), err)
+}
+
 func (s *Store) query(ctx context.Context, cmds ...redis.Cmder) error {
 	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
 	defer cancel()
@@ -120,7 +125,7 @@ func (s *Store) write(ctx context.Context, sc script, keys []string, args ...any
 	defer cancel()
 	words, err := sc.run(ctx, s.writes, keys, args...)
 	if err != nil {
-		return nil, fail(s.at(s.writes), err)
+		return nil, s.fail(s.writes, err)
 	}
 	return words, nil
 }

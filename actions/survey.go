@@ -65,7 +65,7 @@ func (s *Store) Survey(ctx context.Context) (Survey, error) {
 	ttl := redis.NewDurationCmd(ctx, time.Millisecond, "pttl", s.keys.Controls)
 	now := redis.NewTimeCmd(ctx, "time")
 	if err := s.query(ctx, raw, meta, commander, ttl, now); err != nil {
-		return Survey{}, fail(s.at(s.reads), err)
+		return Survey{}, s.fail(s.reads, err)
 	}
 	survey := Survey{Now: now.Val(), Commander: commanderOf(commander.Val(), now.Val()), Expires: max(0, ttl.Val())}
 	names := map[string]bool{}
@@ -112,7 +112,7 @@ func (c *Commanded) Lapsed() bool { return c.Until.Before(c.Now) }
 func (s *Store) Begun(ctx context.Context, run string) ([]byte, error) {
 	first := redis.NewXMessageSliceCmd(ctx, "xrange", s.keys.Log(run), "-", "+", "count", 1)
 	if err := s.query(ctx, first); err != nil {
-		return nil, fail(s.at(s.reads), err)
+		return nil, s.fail(s.reads, err)
 	}
 	for _, entry := range first.Val() {
 		if line, ok := entry.Values["line"].(string); ok {

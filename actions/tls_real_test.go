@@ -48,8 +48,8 @@ func TestTLS(t *testing.T) {
 		if want == "" && err != nil {
 			t.Errorf("%s: %v", tls, err)
 		}
-		if want != "" && (err == nil || !strings.Contains(fail("", err).Hint, want) || fail("", err).Cause != Unreachable) {
-			t.Errorf("%s: %v, hint %q", tls, err, fail("", err).Hint)
+		if want != "" && (err == nil || !strings.Contains(fail(peer{}, err).Hint, want) || fail(peer{}, err).Cause != Unreachable) {
+			t.Errorf("%s: %v, hint %q", tls, err, fail(peer{}, err).Hint)
 		}
 		id, err := s.Identity(t.Context())
 		if insecure := strings.Contains(tls, "insecure"); want == "" && (err != nil || strings.Contains(id, "NOT VERIFIED") != insecure) {
