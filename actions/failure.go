@@ -43,6 +43,7 @@ const (
 	Redirected  Cause = "redirected" // more MOVED or ASK than make sense
 	WrongType   Cause = "wrong-type"
 	MaxClients  Cause = "max-clients"
+	NoDatabase  Cause = "no-database" // no database has the number that was asked for
 	NoScripts   Cause = "no-scripts"  // what answers cannot run scripts
 	NotKnown    Cause = "not-known"   // an error that this package does not know: nobody knows what became of it
 )
@@ -59,6 +60,18 @@ type Failure struct {
 
 // Error gives the sentence.
 func (f *Failure) Error() string { return f.Sentence }
+
+// Unanswered reports whether nothing has answered as the Redis that was asked for would: a wrong address looks so, and
+// a Redis that is lost. Any other refusal is an answer, and who has called it off has not waited for one.
+func (f *Failure) Unanswered() bool {
+	switch f.Cause {
+	case Unreachable, NotRedis, NoDatabase:
+		return true
+	case NoAnswer:
+		return !errors.Is(f.err, context.Canceled)
+	}
+	return false
+}
 
 // Unwrap gives the error underneath.
 func (f *Failure) Unwrap() error { return f.err }
@@ -117,6 +130,9 @@ var refusals = []refusal{
 		hint: "only its end or SHUTDOWN NOSAVE ends that script", retry: 2 * time.Second},
 	{cause: MaxClients, text: "has reached its highest number of clients",
 		hint: "see CLIENT LIST, and maxclients", retry: time.Second, words: []string{"max number of clients"}},
+	{cause: NoDatabase, text: "has no database of this number",
+		hint:  "see the number in the URL, and databases in its configuration; a cluster has 0 only",
+		words: []string{"DB index is out of range", "SELECT is not allowed in cluster mode"}},
 }
 
 // fail explains what came of asking a server.

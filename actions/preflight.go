@@ -40,14 +40,17 @@ func (s *Store) TargetName(ctx context.Context) (string, error) {
 func TargetKey(service string) string { return controls.Keys(service).GameDay }
 
 // Identity tells a person which Redis this is: address, role, version, run id
-// and size. What the user may not ask for is left out; an error means that Redis
-// was not reached.
+// and size. What the user may not ask for is left out; an error is a *Failure and means
+// that there is no such Redis, or that it does not let this user in.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	server := redis.NewStringCmd(ctx, "info", "server")
 	replication := redis.NewStringCmd(ctx, "info", "replication")
 	size := redis.NewIntCmd(ctx, "dbsize")
 	if err := s.query(ctx, server, replication, size); err != nil {
-		if f := s.fail(s.reads, err); f.Cause == Unreachable || f.Cause == NoAnswer || f.Cause == NotRedis || f.Cause == NoAuth || f.Cause == WrongPass {
+		if f := s.fail(s.reads, err); f.Unanswered() || f.Cause == NoAnswer || f.Cause == NoAuth || f.Cause == WrongPass {
+			if f.Cause == NoAnswer {
+				f.Hint = "nothing was to be changed; see that the address is right: TLS wants rediss://, a port without it redis://"
+			}
 			return "", f
 		}
 	}

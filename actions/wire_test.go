@@ -145,6 +145,7 @@ func TestAnswersOfRedis(t *testing.T) {
 		{"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.", Refused, Misconf, "cannot save", needsAPerson},
 		{"MISCONF Errors writing to the AOF file: No space left on device", Refused, Misconf, "cannot save", needsAPerson},
 		// https://github.com/redis/redis-py/issues/460
+		{"ERR DB index is out of range", Refused, NoDatabase, "no database", needsAPerson},
 		{"READONLY You can't write against a read only replica.", Refused, ReadOnly, "is a replica", patient},
 		{"ERR Error running script (call to f_ab): @user_script:39: @user_script: 39: -READONLY You can't write against a read only replica.", Refused, ReadOnly, "is a replica", patient},
 		// https://github.com/redis/redis/issues/13483

@@ -2,10 +2,26 @@ package cli
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/rewarm/rewarm/actions"
 )
+
+// Only a Redis that has not answered is taken for a wrong address.
+func TestNeverAnswered(t *testing.T) {
+	for cause, want := range map[actions.Cause]bool{
+		actions.Unreachable: true, actions.NoAnswer: true, actions.NotRedis: true, actions.NoDatabase: true,
+		actions.Loading: false, actions.ReadOnly: false, actions.Misconf: false, actions.Interrupted: false,
+	} {
+		err := neverAnswered(&actions.Failure{Cause: cause, Hint: "see the address"})
+		var told *failure
+		got := errors.As(err, &told) && codeOf(err) == exitError && strings.HasSuffix(told.hint, "--redis-lost walks all the same")
+		if got != want || (err != nil) != want {
+			t.Errorf("%s: %v", cause, err)
+		}
+	}
+}
 
 // A walk that cannot begin says what to do about it, not only what Redis answered.
 func TestCommandErrorsHaveAWayOut(t *testing.T) {

@@ -32,7 +32,7 @@ Without a terminal it ends with exit code 3 when it needs a word, or when one ho
 lasted five minutes; rewarm resume goes on. The first Ctrl-C idles what adds load and
 stops, the second leaves at once.
 
-A Redis that cannot be reached before the walk begins is taken for a wrong address, and
+A Redis that does not answer before the walk begins is taken for a wrong address, and
 nothing is begun. Where Redis itself is lost, --redis-lost walks all the same: a brake
 then has its else, or is done by hand, and its flip is made as soon as Redis answers.`,
 		Args: exactly(1, "run BOOK --prometheus URL --redis URL"),
@@ -41,7 +41,7 @@ then has its else, or is done by hand, and its flip is made as soon as Redis ans
 		},
 	}
 	throughFlag(cmd, &through)
-	cmd.Flags().BoolVar(&redisLost, "redis-lost", false, "begin although redis cannot be reached: it is what was lost")
+	cmd.Flags().BoolVar(&redisLost, "redis-lost", false, "begin although redis does not answer: it is what was lost")
 	return cmd
 }
 
@@ -86,10 +86,10 @@ func (p *program) runBook(ctx context.Context, book, through string, redisLost b
 	return w.finish(w.drive(ctx, w.person))
 }
 
-// neverAnswered takes a Redis that could not be reached at first contact for a wrong address; nil for any that was.
+// neverAnswered takes a Redis that has not answered at first contact for a wrong address; nil for any that has.
 func neverAnswered(err error) error {
 	var failure *actions.Failure
-	if !errors.As(err, &failure) || failure.Cause != actions.Unreachable {
+	if !errors.As(err, &failure) || !failure.Unanswered() {
 		return nil
 	}
 	return fail(exitError, err, failure.Hint+"; where redis itself is lost, --redis-lost walks all the same")
