@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,6 +90,9 @@ somebody says so.`
 	return cmd
 }
 
+// saysNothing reports whether an argument is empty. Where it is dropped, the next one takes its place.
+func saysNothing(arg string) bool { return strings.TrimSpace(arg) == "" }
+
 func approveArgs(words []string) (steps.Order, error) {
 	if len(words) != 1 || len(words[0]) < shortDigest || strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") != "" {
 		return steps.Order{}, errors.New("an approval names a digest of at least 8 hex digits; rewarm status RUN shows those that wait, also of a ladder or a stage")
@@ -103,6 +107,9 @@ func (p *program) orderCommand(use, short string, read func([]string) (steps.Ord
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("no run is given"), "write: rewarm "+use)
+			}
+			if slices.ContainsFunc(args, saysNothing) {
+				return usage(errors.New("an argument is empty, as of a variable that is not set"), "write: rewarm "+use)
 			}
 			order, err := read(args[1:])
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ Who takes over, and REASON, are in the log of the new run and told to the old on
 found by its log on this machine; of a run that is walked elsewhere --service and --redis
 tell, and the runbook comes from the mirror of its log.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 || strings.TrimSpace(strings.Join(args[1:], "")) == "" {
+			if len(args) < 2 || slices.ContainsFunc(args, saysNothing) {
 				return usage(errors.New("a takeover names the run and the reason"), "write: rewarm takeover RUN REASON")
 			}
 			return p.takeover(cmd.Context(), args[0], service, strings.Join(args[1:], " "), through)
