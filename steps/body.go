@@ -463,10 +463,10 @@ type Ended struct {
 // Override is a control that is not at its steady value.
 type Override struct {
 	Control  string    `json:"control"`
-	Value    string    `json:"value"`  // for people
-	Steady   string    `json:"steady"` // for people
-	Since    time.Time `json:"since"`
-	By       string    `json:"by"` // a run, or "by hand"
+	Value    string    `json:"value"`          // for people
+	Steady   string    `json:"steady"`         // for people
+	Since    time.Time `json:"since,omitzero"` // missing where it is not known
+	By       string    `json:"by"`             // a run, or "by hand"
 	ReviewAt time.Time `json:"review_at,omitzero"`
 	Owner    string    `json:"owner,omitempty"`
 }
