@@ -531,6 +531,7 @@ func TestCrashSweep(t *testing.T) {
 
 // TestCrashSweepFindsAFault kills and resumes a walk that has flipped before its intent was on
 // disk or in the mirror: it leaves a flip that its log does not explain, and the sweep says so.
+// A signed head would know of the intent, and resume refuse: here it is gone, too.
 func TestCrashSweepFindsAFault(t *testing.T) {
 	t.Parallel()
 	w := newSweptWorld(t, startPlainRedis(t))
@@ -540,6 +541,12 @@ func TestCrashSweepFindsAFault(t *testing.T) {
 	}
 	run := filepath.Base(filepath.Dir(w.logs()[0]))
 	if err := w.redis.Del(t.Context(), controls.Keys("catalog").Log(run)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err := w.process(0, "resume", "last"); err == nil {
+		t.Fatalf("it resumes a log that ends before its head:\n%s", out)
+	}
+	if err := os.Remove(runFolder{dir: filepath.Dir(w.logs()[0]), run: run}.headPath()); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, err := w.process(0, "resume", "last"); err != nil {
