@@ -75,17 +75,8 @@ func (p *program) controlsWatch(ctx context.Context, service, only string) error
 	if len(latest) > 0 {
 		after = latest[0].ID
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := p.untilInterrupted(ctx)
 	defer cancel()
-	signals, stop := p.where.interrupts()
-	defer stop()
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	say(p.err, "", "following the flips of "+service+"; Ctrl-C ends it")
 	return p.followChanges(ctx, store, only, after)
 }
@@ -151,4 +142,19 @@ func (p *program) showChange(c actions.Change) error {
 		c.Control, rawShown(nil, c.Before), rawShown(nil, c.After), c.Actor, c.Run, c.Step, also(": ", c.Reason), c.Version)
 	_, err := fmt.Fprintln(p.out, wrap(oneLine(text), columnsOf(p.out), hang))
 	return err
+}
+
+// untilInterrupted is a context that an interrupt ends, too.
+func (p *program) untilInterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, stop := p.where.interrupts()
+	go func() {
+		defer stop()
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }

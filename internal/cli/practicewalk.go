@@ -97,17 +97,8 @@ func (s *practice) comeBack(ctx context.Context, gone *walk) (*walk, error) {
 
 // waitAway waits until a killed process can be followed by another. The error says that the person left.
 func (s *practice) waitAway(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := s.p.untilInterrupted(ctx)
 	defer cancel()
-	signals, stop := s.p.where.interrupts()
-	defer stop()
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	return s.on.clock.Wait(ctx, s.playing.Back())
 }
 
