@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -342,7 +343,7 @@ func (n *next) waitingForExit() string {
 	return "exit: holds"
 }
 
-// moves says which way the first bound moves that does not pass, and how long it takes yet where it gets closer.
+// moves says how long a gate takes yet where all that fails gets closer, else which way the first of it moves.
 func (s *State) moves(w Watch, t *track) string {
 	if pace := s.pace(w, t); pace != "" {
 		return pace
@@ -352,20 +353,21 @@ func (s *State) moves(w Watch, t *track) string {
 
 // trend says which way the first bound moves that does not pass.
 func (s *State) trend(t *track) string {
+	findings := t.last.judgement().Findings
+	i := slices.IndexFunc(findings, func(f probes.Finding) bool { return f.Verdict == probes.Fail })
+	if i < 0 {
+		return ""
+	}
+	return t.movementOf(&findings[i])
+}
+
+// movementOf says which way what was found has moved since the observation before.
+func (t *track) movementOf(f *probes.Finding) string {
+	ask := t.askOf(f.Probe)
 	if t.earlier == nil || t.before == nil {
 		return ""
 	}
-	for _, f := range t.last.judgement().Findings {
-		if f.Verdict != probes.Fail {
-			continue
-		}
-		for _, ask := range t.asks {
-			if ask.Probe == f.Probe {
-				return movement(valueOf(t.earlier.answer(ask), f.Series), valueOf(t.before.answer(ask), f.Series))
-			}
-		}
-	}
-	return ""
+	return movement(valueOf(t.earlier.answer(ask), f.Series), valueOf(t.before.answer(ask), f.Series))
 }
 
 // valueOf is what one series of an answer reads, NaN when it is not there.

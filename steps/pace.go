@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,44 +18,81 @@ const (
 	longestLeft = time.Hour
 )
 
-// pace says how fast the first bound of a gate that does not pass comes closer to passing, and how long that will
-// take yet: for whatever fills or empties, as a cache that is warmed. It is "" when the bound gets no closer.
-func (s *State) pace(w Watch, t *track) string {
-	i := 0
-	for _, group := range w.Gate {
-		for _, bound := range group {
-			if i >= len(t.last.judgement().Findings) {
-				return ""
-			}
-			finding := t.last.judgement().Findings[i]
-			if i++; finding.Verdict == probes.Fail {
-				return s.paceOf(w, t, bound, finding.Series)
-			}
-		}
-	}
-	return ""
+// approach is how a bound that fails comes closer to passing.
+type approach struct {
+	probe, way string
+	each       float64 // a second
+	left       time.Duration
 }
 
-func (s *State) paceOf(w Watch, t *track, bound runbook.Bound, series string) string {
-	var ask probes.Ask
-	for _, a := range t.asks {
-		if a.Probe == bound.Probe {
-			ask = a
+// pace says how long a gate takes yet when all of it that fails goes on as it does, and how fast the slowest of it moves:
+// for whatever fills or empties, as a cache that is warmed. It is "" while anything in the gate gets no closer or is not
+// known: one figure falls, too, because what it counts became damage that another one counts.
+func (s *State) pace(w Watch, t *track) string {
+	findings := t.last.judgement().Findings
+	var slowest approach
+	open := 0
+	for _, group := range w.Gate {
+		if len(findings) < len(group) {
+			return ""
+		}
+		found := findings[:len(group)]
+		findings = findings[len(group):]
+		if slices.ContainsFunc(found, func(f probes.Finding) bool { return f.Verdict == probes.Pass }) {
+			continue
+		}
+		nearest, ok := s.nearest(w, t, group, found)
+		if !ok {
+			return ""
+		}
+		if open++; nearest.left > slowest.left {
+			slowest = nearest
 		}
 	}
-	first, last := s.course(w, ask, series)
+	switch {
+	case open == 0:
+		return ""
+	case open > 1:
+		slowest.way = slowest.probe + " " + slowest.way
+	}
+	return fmt.Sprintf("%s left at this pace, %s by %s a second", slowest.left.Round(time.Second), slowest.way, threeDigits(math.Abs(slowest.each)))
+}
+
+// nearest is the bound that passes first, of those of which one is enough.
+func (s *State) nearest(w Watch, t *track, group []runbook.Bound, found []probes.Finding) (nearest approach, ok bool) {
+	for i := range found {
+		if found[i].Verdict != probes.Fail {
+			continue
+		}
+		if a, comes := s.approachOf(w, t, group[i], &found[i]); comes && (!ok || a.left < nearest.left) {
+			nearest, ok = a, true
+		}
+	}
+	return nearest, ok
+}
+
+// approachOf is false for a bound that gets no closer, or that has stopped to.
+func (s *State) approachOf(w Watch, t *track, bound runbook.Bound, f *probes.Finding) (a approach, ok bool) {
+	ask := t.askOf(bound.Probe)
+	first, last := s.course(w, ask, f.Series)
 	if first == nil || last.at.Sub(first.at) < leastPace {
-		return ""
+		return a, false
 	}
-	limit, ok := last.number(bound.Operand)
-	was, now := valueOf(first.answer(ask), series), valueOf(last.answer(ask), series)
+	limit, known := last.number(bound.Operand)
+	was, now := valueOf(first.answer(ask), f.Series), valueOf(last.answer(ask), f.Series)
 	each := (now - was) / last.at.Sub(first.at).Seconds()
-	left := time.Duration((limit - now) / each * float64(time.Second))
-	way := movement(was, now)
-	if !ok || math.IsNaN(each) || each == 0 || left <= 0 || left > longestLeft || way != s.trend(t) { // it may have stopped
-		return ""
+	a = approach{bound.Probe, movement(was, now), each, time.Duration((limit - now) / each * float64(time.Second))}
+	never := !known || math.IsNaN(each) || each == 0
+	return a, !never && a.left > 0 && a.left <= longestLeft && a.way == t.movementOf(f)
+}
+
+// askOf is what a track asks of a probe.
+func (t *track) askOf(probe string) probes.Ask {
+	i := slices.IndexFunc(t.asks, func(ask probes.Ask) bool { return ask.Probe == probe })
+	if i < 0 {
+		return probes.Ask{}
 	}
-	return fmt.Sprintf("%s left at this pace, %s by %s a second", left.Round(time.Second), way, threeDigits(math.Abs(each)))
+	return t.asks[i]
 }
 
 // threeDigits are as much of a number as anybody reads, without an exponent where it is large.

@@ -49,3 +49,50 @@ func TestPace(t *testing.T) {
 		}
 	}
 }
+
+// TestPaceOfAGate: what comes closer is no recovery while something else of the gate fails and does not, for it may have
+// become that; else the slowest counts.
+func TestPaceOfAGate(t *testing.T) {
+	begin := time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)
+	const series = "{}"
+	falls := []float64{0.30, 0.28, 0.26, 0.24, 0.22}
+	slowly := []float64{0.30, 0.29, 0.28, 0.27, 0.26}
+	rises := []float64{0.01, 0.02, 0.04, 0.06, 0.07}
+	bound := func(probe string) runbook.Bound {
+		return runbook.Bound{Probe: probe, Op: runbook.AtMost, Operand: runbook.Operand{Number: 0.02}}
+	}
+	fail := []probes.Verdict{probes.Fail, probes.Fail}
+	both := runbook.Gate{{bound("stale")}, {bound("rejected")}}
+	for name, c := range map[string]struct {
+		gate            runbook.Gate
+		verdicts        []probes.Verdict
+		stale, rejected []float64
+		want            string
+	}{
+		"damage":          {both, fail, falls, rises, ""},
+		"both":            {both, fail, falls, slowly, "24s left at this pace, rejected falling by 0.01 a second"},
+		"the other first": {both, fail, slowly, falls, "24s left at this pace, stale falling by 0.01 a second"},
+		"the other holds": {both, []probes.Verdict{probes.Fail, probes.Pass}, falls, rises, "10s left at this pace, falling by 0.02 a second"},
+		"not known":       {both, []probes.Verdict{probes.Fail, probes.Unknown}, falls, rises, ""},
+		"one is enough":   {runbook.Gate{{bound("stale"), bound("rejected")}}, fail, falls, rises, "10s left at this pace, falling by 0.02 a second"},
+		"one holds":       {runbook.Gate{{bound("stale"), bound("rejected")}}, []probes.Verdict{probes.Fail, probes.Pass}, falls, rises, ""},
+	} {
+		s := &State{}
+		asks := []probes.Ask{{Probe: "stale"}, {Probe: "rejected"}}
+		for i := range c.stale {
+			p := &poll{at: begin.Add(time.Duration(i) * time.Second)}
+			for n, v := range []float64{c.stale[i], c.rejected[i]} {
+				p.answers = append(p.answers, probes.Answer{Ask: asks[n], Readings: []probes.Reading{{Series: series, Value: v}}})
+			}
+			s.polls = append(s.polls, p)
+		}
+		var found probes.Judgement
+		for i, ask := range asks {
+			found.Findings = append(found.Findings, probes.Finding{Probe: ask.Probe, Verdict: c.verdicts[i], Series: series})
+		}
+		watched := track{asks: asks, last: ruled(found), earlier: s.polls[3], before: s.polls[4]}
+		if got := s.pace(Watch{Gate: c.gate}, &watched); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}
