@@ -21,7 +21,20 @@ var recoverySigns = []recoverySign{
 	{"the backlog", []string{"backlog", "queue", "queues", "queued", "pending", "waiting"}},
 	{"retries", []string{"retry", "retries", "retrying", "retried"}},
 	{"demand on the origin", []string{"demand", "offered", "attempts", "attempt", "admitted", "arrivals", "load"}},
-	{"stale copies", []string{"stale"}},
+	{"stale copies", staleWords},
+}
+
+var staleWords = []string{"stale"}
+
+// ExitOnStale gives the bounds of the exit that watch stale copies, by the names and queries of their probes; none when
+// the exit does not look at them.
+func (d *Document) ExitOnStale() Gate {
+	return slices.DeleteFunc(slices.Clone(d.Exit.When), func(group Group) bool {
+		return !slices.ContainsFunc(group, func(b Bound) bool {
+			p := d.Probe(b.Probe)
+			return p != nil && mentions(p.Name+" "+p.Query, staleWords...)
+		})
+	})
 }
 
 // exitOnHitRatio finds an exit that a hit ratio can open while a sign of recovery

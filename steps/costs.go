@@ -4,41 +4,48 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 )
 
-// Costs says what waiting costs as seen at a time: when the copies run out that a longer
-// stale window of this run keeps alive, and how soon that is. It is "" when nothing runs
-// out. Of several windows the longest counts.
+// Costs says what waiting costs as seen at a time: by when the copies have run out at the latest that a longer stale
+// window of this run keeps alive. They age from the moment at which their entries were lost, which nobody knows: one that
+// was lost at the flip lives for the whole window, which is a bound for all, and no time is "left" of them. Once that is
+// over it says so as long as the exit still measures stale copies. It is "" when nothing runs out. Of several windows the
+// longest counts.
 func (s *State) Costs(now time.Time) string {
 	control, end := s.runsOut()
-	switch left := end.Sub(now).Round(time.Second); {
-	case control == "":
-		return ""
-	case left > 0:
-		return fmt.Sprintf("%s, in %s", s.costs(now), left)
-	}
-	return s.costs(now)
-}
-
-// costs is what a record says of it: without what is only true at the moment.
-func (s *State) costs(now time.Time) string {
-	control, end := s.runsOut()
-	at := end.UTC().Format("15:04:05")
+	at := end.UTC().Format("15:04:05Z")
 	switch {
 	case control == "":
 		return ""
 	case end.After(now):
-		return fmt.Sprintf("copies that live on %s run out from %s UTC on", control, at)
+		return fmt.Sprintf("copies on %s run out by %s at the latest", control, at)
+	case s.stillStale():
+		return fmt.Sprintf("copies on %s ran out by %s at the latest", control, at)
 	}
-	return fmt.Sprintf("copies that live on %s have been running out since %s UTC", control, at)
+	return ""
 }
 
-// RunsOut gives the control that keeps copies longest beyond its steady value, by this run, and when
-// that ends; "" when there is none.
-func (s *State) RunsOut() (control string, end time.Time) { return s.runsOut() }
+// stillStale reports whether the exit has a bound on stale copies that is not known to hold. What it measures now counts,
+// whatever was flipped since.
+func (s *State) stillStale() bool {
+	gate := s.Doc.ExitOnStale()
+	if len(gate) == 0 {
+		return false
+	}
+	x := s.followExit()
+	if x.latest == nil {
+		return true
+	}
+	w := s.exitWatch()
+	w.Gate, w.Marked = gate, false
+	r := s.rule(w, x.latest, nil)
+	return r.Verdict != probes.Pass
+}
 
-// runsOut compares the windows by their length. Once the exit has held nobody lives on such
+// runsOut gives the control that keeps copies longest beyond its steady value, by this run, and when that ends after its
+// flip; "" when there is none. It compares the windows by their length. Once the exit has held nobody lives on such
 // copies any more, until the service is out of its bounds again.
 func (s *State) runsOut() (control string, end time.Time) {
 	if _, out := s.OutAgain(); s.Recovered != nil && !out {
@@ -52,7 +59,7 @@ func (s *State) runsOut() (control string, end time.Time) {
 			!ok || live.Unlimited || c.Direction(c.Steady, live) != runbook.Protecting {
 			continue
 		}
-		if window := time.Duration((live.Number - c.Steady.Number) * float64(time.Second)); window > longest {
+		if window := time.Duration(live.Number * float64(time.Second)); window > longest {
 			longest, control, end = window, c.Name, s.Control(c.Name).Since.Add(window)
 		}
 	}

@@ -49,7 +49,7 @@ func (n *next) heldBy(cause, sentence, about string, words ...string) Move {
 }
 
 func (n *next) held(h Held) Move {
-	h.Costs = n.s.costs(n.now)
+	h.Costs = n.s.Costs(n.now)
 	return Write{Kind: KindHeld, Durable: true, Body: &h}
 }
 

@@ -24,7 +24,7 @@ func (m *Machine) follow(o Order) error {
 	case OrderApprove:
 		return m.approve(o)
 	case OrderHold:
-		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: canType("", releaseWord), Words: []string{releaseWord}, Costs: m.state.costs(m.c.Clock.Now())})
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: canType("", releaseWord), Words: []string{releaseWord}, Costs: m.state.Costs(m.c.Clock.Now())})
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
@@ -66,7 +66,7 @@ func (m *Machine) holdFor(cause, sentence, can string) error {
 }
 
 func (m *Machine) hold(body *Held) error {
-	body.Costs = m.state.costs(m.c.Clock.Now())
+	body.Costs = m.state.Costs(m.c.Clock.Now())
 	return m.write(KindHeld, body, true)
 }
 

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -41,18 +40,15 @@ func (d *drawing) oneRow() string {
 	return clean(d.blocks())
 }
 
-// costs says what waiting costs, the number first; nothing while nothing has to wait.
+// costs says what waiting costs; nothing while nothing has to wait.
 func (d *drawing) costs() string {
-	control, end := d.s.RunsOut()
 	switch {
-	case control == "" || d.s.Ending != "" || d.blocking == "":
+	case d.s.Ending != "" || d.blocking == "":
 		return ""
 	case d.s.Stopped() != nil && d.s.Begun.Lab: // the lab has ended with it
 		return ""
-	case end.After(d.now):
-		return fmt.Sprintf("waiting costs: %s left of the copies on %s, until %s", lasts(end.Sub(d.now)), control, end.UTC().Format("15:04:05Z"))
 	}
-	return fmt.Sprintf("waiting costs: copies on %s have been running out for %s", control, lasts(d.now.Sub(end)))
+	return also("waiting costs: ", d.s.Costs(d.now))
 }
 
 // alarm paints rows so that they stand out, with a mark where some are left out.
