@@ -184,8 +184,27 @@ func (n *next) guardHolds() Move {
 	return n.unjudged()
 }
 
+// HeldFor says what a hold is for, without what its gate read when it began, where that is still watched: what blocks
+// and the gates have what it reads now.
+func (s *State) HeldFor(h *HoldState) string {
+	n := next{s: s, doc: s.Doc}
+	if n.readsNow(h) == "" {
+		return h.Sentence
+	}
+	sentence, _, _ := strings.Cut(h.Sentence, ": ")
+	return sentence
+}
+
 // holdNow is the sentence of a hold with the state that its gate has now.
 func (n *next) holdNow(h *HoldState) string {
+	if now := n.readsNow(h); now != "" {
+		return now
+	}
+	return h.Sentence
+}
+
+// readsNow is the state that the gate of a hold has now; "" for a hold that no gate that is watched has raised.
+func (n *next) readsNow(h *HoldState) string {
 	if h.Cause == causeExit {
 		return n.waitingForExit()
 	}
@@ -200,7 +219,7 @@ func (n *next) holdNow(h *HoldState) string {
 	if blind := n.s.blindGuards(); h.Cause == causeMetrics && len(blind) > 0 {
 		return n.s.unjudgedSentence(blind)
 	}
-	return h.Sentence
+	return ""
 }
 
 // startHint says of a guard that is compared with a value of the start of the run, which never changes, what is left to

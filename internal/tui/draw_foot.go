@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/rewarm/rewarm/steps"
 )
 
 // foot is what is always there: what blocks and which way it moves, what may be done now, and what
@@ -11,11 +14,11 @@ func (d *drawing) foot(width, most int) []string {
 		return d.alarm([]string{d.behind}, width, 1)
 	}
 	if most == 1 {
-		return d.alarm([]string{d.oneRow()}, width, 1)
+		return d.alarm([]string{d.oneRow(width)}, width, 1)
 	}
 	var last []string
-	if may := d.may(); may != "" {
-		last = append(last, "may: "+may)
+	if may := d.may(width); may != "" {
+		last = append(last, may)
 	}
 	if costs := d.costs(); costs != "" && most > 2 {
 		last = append(last, costs)
@@ -28,12 +31,12 @@ func (d *drawing) foot(width, most int) []string {
 }
 
 // oneRow is what a person needs most on a small screen.
-func (d *drawing) oneRow() string {
+func (d *drawing) oneRow(width int) string {
 	switch {
 	case d.watching || d.s.Ending != "":
 		return clean(d.blocks())
 	case d.s.PersonsHold() != nil || len(d.question.Offers) > 0:
-		return clean("may: " + d.may())
+		return clean(d.may(width))
 	case d.question.Asks != "":
 		return clean("answer: " + d.question.Asks)
 	}
@@ -78,17 +81,34 @@ func (d *drawing) blocks() string {
 	return "nothing blocks"
 }
 
-// may are the words that count now, those that answer first.
-func (d *drawing) may() string {
+// may are the words that count now, those that answer first. Where there is no room for all, those that stop come first.
+func (d *drawing) may(width int) string {
 	switch {
 	case d.s.Ending != "":
 		return ""
 	case d.s.Stopped() != nil:
-		return d.s.Stopped().Can
+		return "may: " + d.s.Stopped().Can
 	case d.watching && d.s.Begun.Lab:
-		return "look; on the lab nobody acts from another terminal"
+		return "may: look; on the lab nobody acts from another terminal"
 	case d.watching:
-		return "look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
+		return "may: look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
 	}
-	return strings.Join(d.s.May(d.question), ", ")
+	words := d.s.May(d.question)
+	text := "may: " + strings.Join(words, ", ")
+	if cells(text) <= width {
+		return text
+	}
+	slices.SortStableFunc(words, func(a, b string) int { return stopsFirst(a) - stopsFirst(b) })
+	return "may: " + strings.Join(words, ", ")
+}
+
+// stopsFirst orders the words that stop a walk before all others.
+func stopsFirst(word string) int {
+	switch steps.OrderKind(word) {
+	case steps.OrderHold:
+		return 0
+	case steps.OrderAbort:
+		return 1
+	}
+	return 2
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// holdSection is every hold with what there is to know about it; what may be typed stands in the foot.
+// holdSection is every hold with what there is to know about it; what may be typed and what its gate reads now stand in
+// the foot.
 func (d *drawing) holdSection(width int) section {
 	var rows []string
 	if d.s.Ending != "" {
 		return section{}
 	}
 	for _, hold := range d.s.Holds() {
-		text := "HELD " + lasts(d.now.Sub(hold.Since)) + ": " + hold.Sentence
+		text := "HELD " + lasts(d.now.Sub(hold.Since)) + ": " + d.s.HeldFor(hold)
 		rows = append(rows, d.paintedWrap(d.ink.bad, text, width, 2)...)
 		if about := hold.About(); about != "" {
 			rows = append(rows, d.paintedWrap(ink{}, "  "+about, width, 4)...)
@@ -25,17 +26,26 @@ func (d *drawing) holdSection(width int) section {
 	return section{rows: rows, least: min(2, len(rows)), flows: true}
 }
 
-// owedSection names the steps whose effect has not been seen yet, and what persons want put back.
+// owedSection names what persons want put back, all of it where the screen ends first, and the steps whose effect has
+// not been seen yet.
 func (d *drawing) owedSection(width int) section {
-	var rows []string
-	if owed := d.s.Owed(); len(owed) > 0 {
-		rows = d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6)
-	}
+	var rows, each, names []string
 	for _, l := range d.s.Lifts() {
 		text := fmt.Sprintf("undo waits %s: %s; \"%s\" drops it", lasts(d.now.Sub(l.At)), l, l.Drop())
-		rows = append(rows, d.paintedWrap(d.ink.doubt, text, width, 6)...)
+		each = append(each, d.paintedWrap(d.ink.doubt, text, width, 6)...)
+		names = append(names, l.Step)
 	}
-	return section{rows: rows, least: min(1, len(rows)), flows: true}
+	if len(names) > 1 {
+		rows = d.paintedWrap(d.ink.doubt, "undo waits: "+strings.Join(names, ", "), width, 6)
+	} else {
+		rows, each = each, nil
+	}
+	least := len(rows)
+	if owed := d.s.Owed(); len(owed) > 0 {
+		rows = append(rows, d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6)...)
+		least++
+	}
+	return section{rows: append(rows, each...), least: least, flows: true}
 }
 
 // controlSection is what is not at its steady value, with owner and age.

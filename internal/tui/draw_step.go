@@ -152,24 +152,30 @@ func (d *drawing) doneText(step *runbook.Step) string {
 	return "  done: " + d.flipText(step.Flip)
 }
 
-// ladderText marks the rungs that are behind, and the next.
+// ladderText says where a ladder stands, and marks the rungs that are behind and the one in force, also while its effect
+// is awaited; the next is the first of the others.
 func (d *drawing) ladderText(step *runbook.Step) string {
 	c := d.s.Doc.Control(step.Flip.Control)
 	if c == nil {
 		return step.Flip.Control
 	}
-	var rungs []string
+	live, known := d.s.Live(c)
+	rungs := make([]string, len(step.Flip.Through))
 	for i, v := range step.Flip.Through {
 		sign := d.signs.next
-		switch at := d.s.Step(step.Name).Rung; {
-		case i < at:
-			sign = d.signs.done
-		case i == at:
+		switch {
+		case known && actions.Encode(v) == actions.Encode(live):
 			sign = d.signs.here
+		case i < d.s.Step(step.Name).Rung:
+			sign = d.signs.done
 		}
-		rungs = append(rungs, sign+c.Format(v))
+		rungs[i] = sign + c.Format(v)
 	}
-	return "ladder: " + step.Flip.Control + " " + strings.Join(rungs, " ")
+	text := "ladder: " + step.Flip.Control
+	if known {
+		text += " is " + c.Format(live)
+	}
+	return text + ": " + strings.Join(rungs, " ")
 }
 
 // planText has first what must not be cut off: the digest that names the plan at any other terminal, which way it goes,

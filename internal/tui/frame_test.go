@@ -42,7 +42,7 @@ func TestSmallest(t *testing.T) {
 		want []string
 	}{
 		{122, []string{"pass", "allow-prewarm", "may: approve", "? help"}},
-		{301, []string{"route-back", "may: approve", "? help"}},
+		{301, []string{"route-back", "may: hold, abort, approve,", "? help"}},
 		{83, []string{"declare", "answer: Which modes", "? help"}},
 		{835, []string{"ended: closed", "? help"}},
 	} {
