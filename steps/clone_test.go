@@ -11,7 +11,7 @@ import (
 
 // sharedFields are the fields of a state that its clone may share, because the fold puts new ones in their place and
 // never changes what is in them.
-var sharedFields = []string{"Doc", "Modes", "Recovered", "Shift", "diagnosed", "aborting", "refusal", "guardGates", "baselines",
+var sharedFields = []string{"Doc", "Modes", "Recovered", "End", "Shift", "diagnosed", "aborting", "refusal", "guardGates", "baselines",
 	"compared", "lost", "returned", "plans[]", "open[]", "holds[]", "drifts[]", "readings[]", "polls[]", "partial.answers[]", "partial.numbers",
 	"partial.baselines", "partial.propagation", "tracks[].since", "tracks[].counted", "tracks[].latest", "tracks[].before",
 	"tracks[].earlier", "exit.asks", "exit.earlier", "exit.before", "exit.latest", "steps[].Failed", "steps[].Ordered", "controls[].Raw",
@@ -22,7 +22,7 @@ var sharedFields = []string{"Doc", "Modes", "Recovered", "Shift", "diagnosed", "
 func TestACloneSharesNothingThatChanges(t *testing.T) {
 	flip, seen := &FlipState{}, &poll{}
 	s := &State{
-		Doc: &runbook.Document{}, Modes: []runbook.Mode{""}, Recovered: &Recovered{}, Shift: &Shift{},
+		Doc: &runbook.Document{}, Modes: []runbook.Mode{""}, Recovered: &Recovered{}, End: &Ended{}, Shift: &Shift{},
 		steps:    map[string]*StepState{"": {Failed: new(string), Awaiting: flip, Undoing: &FlipState{}, Acted: &FlipState{}, ByHand: &HandDone{}, Ordered: &UndoWord{}}},
 		controls: map[string]*ControlState{"": {Raw: new(string), Expected: new(string), Original: new(string), Failed: new(string)}},
 		plans:    map[Target]*Planned{{}: {}}, open: []*Intended{{}}, flips: []*FlipState{flip}, approvals: []*ApprovalState{{}},

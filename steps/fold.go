@@ -145,7 +145,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Recovered:
 		s.Recovered = b
 	case *Ended:
-		s.Ending = EndedClosed
+		s.Ending, s.End = EndedClosed, b
 		if record.Kind == KindAborted {
 			s.Ending = EndedAborted
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/runbook"
@@ -159,6 +160,9 @@ func (m *Machine) takeSkipped(o Order) error {
 	step, err := m.stepNamed(o.Step)
 	if err != nil {
 		return err
+	}
+	if flip := m.state.inForce(step); flip != nil && !m.state.Step(step.Name).Skipped {
+		return &RefusedOrder{Sentence: fmt.Sprintf("%s is on since %s UTC", step.Name, flip.At.UTC().Format(time.TimeOnly)), Hint: "undo " + step.Name + " takes it off"}
 	}
 	if st := m.state.Step(step.Name); !step.Stage.Protects() || step.Flip == nil || !st.Skipped {
 		return &RefusedOrder{Sentence: step.Name + " is no protecting step that was skipped", Hint: "only those can be taken"}

@@ -23,7 +23,8 @@ type State struct {
 	Undecided bool // a confirm that chooses modes is still to be answered
 	Recovered *Recovered
 	Ending    Ending
-	Broken    bool // the log goes on somewhere else than on its disk
+	End       *Ended // what its last record says, nil before it
+	Broken    bool   // the log goes on somewhere else than on its disk
 	Shift     *Shift
 	RedisDown string
 

@@ -87,7 +87,7 @@ func (c *capturer) controls(ctx context.Context) evidence.Controls {
 		live := read[control.Name]
 		value := evidence.ControlValue{Control: control.Name, Value: live.Raw, Edited: live.Edited}
 		if live.Meta != nil {
-			value.Run, value.Actor, value.At = live.Meta.Run, live.Meta.Actor, time.UnixMilli(live.Meta.Since).UTC()
+			value.Run, value.Actor, value.At = live.Meta.Run, live.Meta.Actor, time.UnixMilli(live.Meta.At).UTC()
 		}
 		kept.Controls = append(kept.Controls, value)
 	}

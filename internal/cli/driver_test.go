@@ -145,6 +145,8 @@ func TestTypedLines(t *testing.T) {
 		{"abort pasted", approval, typedLine{text: "abort too late", number: 1, burst: severalLines}, "hold   abort was given: too late",
 			"held, not aborted: several lines came at once; type abort by hand to end the walk, or release to go on"},
 		{"abort typed ahead", approval, typedLine{text: "abort too late", number: 1}, "abort   too late", ""},
+		{"a bare keep", approval, typedLine{text: "keep", number: 11}, "", "hint: no undo waits"},
+		{"a paste is told what counts", approval, typedLine{text: "approve", number: 11, burst: tooFast}, "", "than a hand types; type it"},
 		{"release pasted", approval, typedLine{text: "release", number: 11, burst: severalLines}, "", "several lines came at once"},
 		{"skip", steps.Question{}, typedLine{text: "skip warm not wanted today"}, "skip warm  not wanted today", ""},
 		{"skip without a reason", steps.Question{}, typedLine{text: "skip warm"}, "", "refused: type skip STEP REASON"},

@@ -82,6 +82,9 @@ func (d *driver) typed(line typedLine) error {
 		return d.notTaken(line)
 	case err != nil:
 		d.tell("refused: " + err.Error())
+		if order.Kind == steps.OrderKeep {
+			d.tellHint(d.undosThatWait())
+		}
 		return nil
 	case !ok:
 		return d.reply(line)
@@ -174,9 +177,21 @@ func (d *driver) begunBefore(line typedLine) bool {
 }
 
 func (d *driver) notNow(reason string) error {
-	d.tell("that does not count: " + reason)
+	d.tell("that does not count: " + reason + "; type it")
 	d.showQuestion(false)
 	return nil
+}
+
+// undosThatWait names what keep can drop.
+func (d *driver) undosThatWait() string {
+	var drops []string
+	for _, l := range d.machine.State().Lifts() {
+		drops = append(drops, l.Drop())
+	}
+	if drops == nil {
+		return "no undo waits"
+	}
+	return "what waits: " + strings.Join(drops, ", ")
 }
 
 // mayBeAnswer reports whether a line that begins with the word of an order may be meant to

@@ -13,6 +13,7 @@ import (
 func (w *walk) summary() {
 	s := w.machine.State()
 	var b strings.Builder
+	b.WriteString(wrapRows(howItStopped(s), columnsOf(w.p.out)))
 	switch {
 	case s.Recovered != nil:
 		b.WriteString(strings.ToLower(recoveredText(s.Recovered)))
@@ -41,6 +42,18 @@ func (w *walk) summary() {
 		b.WriteString("the passwords of the URLs are left out: give them again\n")
 	}
 	fmt.Fprint(w.p.out, b.String())
+}
+
+// howItStopped is who ended a walk that did not come to its end by itself, and why.
+func howItStopped(s *steps.State) []string {
+	holds := s.Holds()
+	switch {
+	case s.Ending == steps.EndedAborted:
+		return []string{oneLine("aborted" + by(s.End.By) + also(": ", s.End.Reason))}
+	case s.Ending == "" && len(holds) > 0:
+		return []string{oneLine("stopped: " + holds[len(holds)-1].Sentence)}
+	}
+	return nil
 }
 
 // brokenLogText says where the records are that the log's disk did not take.
