@@ -89,7 +89,7 @@ func (r *reading) open(path string) error {
 		return nil
 	}
 	r.close()
-	file, err := os.Open(path)
+	file, err := OpenRegular(path)
 	if err != nil {
 		r.file = nil
 		return err

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // Last gives the last whole record of a file without reading what is before it, so that a look at a long log is quick.
 // Nothing is checked but the line itself. The errors are [ErrMissing], [ErrEmpty] where there is no whole record,
 // [*DamagedError] and those of reading.
 func Last(path string) (Record, error) {
-	file, err := os.Open(path)
+	file, err := OpenRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Record{}, ErrMissing

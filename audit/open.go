@@ -128,7 +128,7 @@ func (l *Log) walkEarlier() (*chain, error) {
 func openToLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		f, err = os.Open(path)
+		f, err = OpenRegular(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("%s: %w", show(path), ErrMissing)
@@ -150,8 +150,8 @@ func (l *Log) openFile(flags int) error {
 	if l.identity, err = f.Stat(); err != nil {
 		return err
 	}
-	if !l.identity.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", show(l.path))
+	if err := CheckRegular(l.path, l.identity); err != nil {
+		return err
 	}
 	return lock(f)
 }

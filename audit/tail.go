@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // Tail follows a log that this process or another is writing. It checks the chain as it
@@ -48,7 +47,7 @@ const tailRead = 1 << 20
 // An error is final: what follows it cannot be trusted.
 func (t *Tail) Read() ([]Record, error) {
 	t.found = nil
-	file, err := os.Open(t.w.path)
+	file, err := OpenRegular(t.w.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && t.w.line == 0:
 		return nil, nil

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // link is where a chain stands: its last record, the hash of that record's line,
@@ -45,7 +44,7 @@ type opener func(path string) (io.ReadCloser, error)
 
 func (open opener) file(path string) (io.ReadCloser, error) {
 	if open == nil {
-		return os.Open(path)
+		return OpenRegular(path)
 	}
 	return open(path)
 }

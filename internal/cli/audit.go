@@ -178,7 +178,7 @@ func (p *program) verifyFiles(folder runFolder, files []string, given string) (v
 	told := p.progressOfFiles("checking the chain", files)
 	defer told.end()
 	options := audit.VerifyOptions{Run: folder.run, Open: func(path string) (io.ReadCloser, error) {
-		file, err := os.Open(path)
+		file, err := audit.OpenRegular(path)
 		if err != nil {
 			return nil, err
 		}

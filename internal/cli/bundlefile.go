@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // otherFile is the way out where a bundle cannot be written.
@@ -54,8 +56,9 @@ func replaceable(path string) error {
 		return nil
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file but %s, and is left alone", oneLine(path), kindOfFile(info.Mode()))
+	}
+	if err := audit.CheckRegular(path, info); err != nil {
+		return fmt.Errorf("%w, and is left alone", err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -69,20 +72,6 @@ func replaceable(path string) error {
 		return err
 	}
 	return nil
-}
-
-func kindOfFile(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "something else"
 }
 
 // counter counts the bytes that go through it.

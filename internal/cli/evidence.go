@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -234,14 +233,15 @@ func brokenEvidence(err error) error {
 }
 
 func openBundle(name string) (*os.File, int64, error) {
-	file, err := os.Open(name)
+	const exported = "give a file that rewarm evidence export has written"
+	file, err := audit.OpenRegular(name)
 	if err != nil {
-		return nil, 0, usage(err, "give a file that rewarm evidence export has written")
+		return nil, 0, usage(err, exported)
 	}
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		_ = file.Close()
-		return nil, 0, usage(cmp.Or(err, fmt.Errorf("%s is no file", name)), "give a file that rewarm evidence export has written")
+		return nil, 0, usage(err, exported)
 	}
 	return file, info.Size(), nil
 }

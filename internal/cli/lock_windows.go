@@ -2,15 +2,16 @@ package cli
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // beingWritten reports whether a process has the log open for writing: the lock
 // decides, which ends with the process that holds it.
 func beingWritten(path string) bool {
-	file, err := os.Open(path)
+	file, err := audit.OpenRegular(path)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // Source is the content of a file. It can be read more than once and does not change meanwhile, so that a log of
@@ -31,6 +33,9 @@ type stored struct {
 
 func storedAt(path string) (stored, error) {
 	info, err := os.Stat(path)
+	if err == nil {
+		err = audit.CheckRegular(path, info)
+	}
 	if err != nil {
 		return stored{}, err
 	}
