@@ -73,7 +73,16 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
+// target is where to go. What its servers are told is taken out of the client's log from now on.
 func (o Options) target() (controls.Target, error) {
+	target, err := o.named()
+	if err == nil {
+		told.add(target)
+	}
+	return target, err
+}
+
+func (o Options) named() (controls.Target, error) {
 	switch {
 	case o.URL != "" && o.ConfigFile != "":
 		return controls.Target{}, errors.New("give a redis URL or a redis config file, not both")
