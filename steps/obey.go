@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -217,11 +218,23 @@ func (m *Machine) note(o Order) error {
 	return m.by(o, KindNoted, &Noted{By: o.By, Text: o.Text, Diagnosis: o.Diagnosis})
 }
 
+// driftsHint says how the word is typed for what somebody else has loosened.
+func (s *State) driftsHint(word OrderKind) string {
+	if len(s.drifts) == 0 {
+		return "nothing that somebody else has loosened waits for a word"
+	}
+	var typed []string
+	for _, control := range slices.Sorted(maps.Keys(s.drifts)) {
+		typed = append(typed, string(word)+" "+control)
+	}
+	return "type " + listed(typed)
+}
+
 // drift agrees on a value that somebody else wrote: adopt it, or put ours back.
 func (m *Machine) drift(o Order) error {
 	d := m.state.drifts[o.Step]
 	if d == nil {
-		return &RefusedOrder{Sentence: fmt.Sprintf("no drift of %q holds releases", o.Step), Hint: "name the control"}
+		return &RefusedOrder{Sentence: fmt.Sprintf("no drift of %q holds releases", o.Step), Hint: m.state.driftsHint(o.Kind)}
 	}
 	if !equalRaw(m.state.Control(o.Step).Raw, d.Found) {
 		return &RefusedOrder{Sentence: o.Step + " has changed again since it was found at " + shown(d.Found), Hint: "wait until the new value is judged"}

@@ -95,8 +95,11 @@ func needed(text string, s spoken) (string, error) {
 }
 
 func oneWord(text string, s spoken) (string, error) {
-	if text == "" || strings.ContainsAny(text, " \t") {
+	switch {
+	case text == "":
 		return "", fmt.Errorf("type %s %s", s.word, s.form)
+	case strings.ContainsAny(text, " \t"):
+		return "", fmt.Errorf("%s takes one name and no reason: type %s %s", s.word, s.word, s.form)
 	}
 	return text, nil
 }

@@ -89,7 +89,7 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer, where surroundings) *
 
 func (p *program) run(args []string) int {
 	root := p.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(valuesLast(root, args))
 	err := root.ExecuteContext(context.Background())
 	for _, shut := range p.closers {
 		err = errors.Join(err, shut())
