@@ -19,9 +19,10 @@ type UndoWord struct {
 // Until then the step is in force, and OrderKeep drops it.
 type Lift struct {
 	UndoWord
-	Step    string
-	Control string // "" for a call
-	Back    string // what there will be, for people
+	Step     string
+	Control  string // "" for a call
+	Back     string // what there will be, for people
+	approval runbook.Approval
 }
 
 // String says what is to be put back, by whom and why.
@@ -41,6 +42,20 @@ func (l Lift) Ordered() string {
 	return "ordered by " + l.By + ": " + l.Reason
 }
 
+// Awaits says what it waits for, what comes then where releases are approved in this way, and the word that drops it.
+func (l Lift) Awaits(approve ApproveMode) string {
+	then := "asks then"
+	switch {
+	case l.approval == runbook.ApprovalNone:
+		then = "is made then, as its step needs no word"
+	case l.approval == runbook.ApprovalTwo:
+		then = "asks two persons then"
+	case approve == Auto:
+		then = "is made then without asking, as releases are approved by their gates"
+	}
+	return "it waits for the exit and " + then + "; " + l.Drop() + " drops it"
+}
+
 // Drop is the word with which a person leaves it as it is.
 func (l Lift) Drop() string { return string(OrderKeep) + " " + l.Step }
 
@@ -57,7 +72,7 @@ func (s *State) Lifts() []Lift {
 }
 
 func (s *State) liftOf(step *runbook.Step, st *StepState) Lift {
-	l := Lift{UndoWord: *st.Ordered, Step: step.Name}
+	l := Lift{UndoWord: *st.Ordered, Step: step.Name, approval: step.Timing.Release}
 	if st.Undoing == nil {
 		l.Back = "its call taken back"
 		return l

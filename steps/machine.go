@@ -132,7 +132,7 @@ func (m *Machine) Resume(ctx context.Context, records iter.Seq2[audit.Record, er
 	}
 	b := m.c.Begun
 	body := &Resumed{Version: b.Version, Host: b.Host, PID: b.PID, User: b.User, Fence: m.lease.Fence,
-		Approve: b.Approve, Found: append(slices.Clone(m.c.Found), state.found(m.c.Clock.Now())...), RedisUser: b.RedisUser}
+		Approve: b.Approve, Found: append(slices.Clone(m.c.Found), state.found(m.c.Clock.Now(), b.Approve)...), RedisUser: b.RedisUser}
 	if err := m.write(KindResumed, body, true); err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func timeoutOf(call *runbook.Call) time.Duration {
 	return defaultCallTimeout
 }
 
-// found says in plain words what a resume finds.
-func (s *State) found(now time.Time) []string {
+// found says in plain words what a resume finds that approves releases in this way.
+func (s *State) found(now time.Time, approve ApproveMode) []string {
 	var list []string
 	for _, open := range s.open {
 		list = append(list, fmt.Sprintf("the outcome of %s is open: it is settled by its digest first", open.Target))
@@ -186,7 +186,7 @@ func (s *State) found(now time.Time) []string {
 		list = append(list, fmt.Sprintf(text, c.Step))
 	}
 	for _, l := range s.Lifts() {
-		list = append(list, "the undo of "+l.String()+": it waits for the exit and asks then; "+l.Drop()+" drops it")
+		list = append(list, "the undo of "+l.String()+": "+l.Awaits(approve))
 	}
 	for _, r := range s.Readings(now) {
 		list = append(list, fmt.Sprintf("the reading of %s by hand was given to a process that is gone: it counts when it is given again", r.Ask.Probe))

@@ -290,9 +290,10 @@ func (d *driver) undoWaits(order steps.Order) string {
 	if order.Kind != steps.OrderUndo {
 		return ""
 	}
-	for _, l := range d.machine.State().Lifts() {
+	s := d.machine.State()
+	for _, l := range s.Lifts() {
 		if order.Step == l.Step || order.Step == l.Control {
-			return "the undo of " + l.Step + " lifts a protection: it waits for the exit and asks then; " + l.Drop() + " drops it"
+			return "the undo of " + l.Step + " lifts a protection: " + l.Awaits(s.Approve)
 		}
 	}
 	return ""
