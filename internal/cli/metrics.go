@@ -36,10 +36,13 @@ func (w *walk) measured(run string) {
 			m.metrics.Receiver(courier.Receiver().Name, counts(courier))
 		}
 	}
-	if err := m.serve(address); err != nil {
+	page, err := w.p.metricsPage(address)
+	if err != nil {
 		sayWarning(w.p.err, "the metrics of this walk are not served: "+err.Error())
 		return
 	}
+	page.Put(m.metrics)
+	w.closeLater(func() error { page.Drop(m.metrics); return nil })
 	w.watchers = append(w.watchers, m)
 	w.meter = m
 }
@@ -57,19 +60,25 @@ const (
 	scrapeLimit  = 10 * time.Second
 )
 
-func (m *meter) serve(address string) error {
+// metricsPage is what this process serves. The first walk that asks for it begins to listen: a run that takes over in
+// the same process is shown beside the one that it took over from.
+func (p *program) metricsPage(address string) (*metrics.Page, error) {
+	if p.page != nil {
+		return p.page, nil
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	p.page = &metrics.Page{}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", m.metrics.Handler())
+	mux.Handle("GET /metrics", p.page.Handler())
 	server := &http.Server{Handler: mux, MaxHeaderBytes: 16 << 10,
 		ReadHeaderTimeout: scrapeHeader, ReadTimeout: scrapeLimit, WriteTimeout: scrapeLimit}
 	go func() { _ = server.Serve(listener) }() // it ends when it is closed
-	m.walk.closeLater(server.Close)
-	say(m.walk.p.err, "", "metrics http://"+listener.Addr().String()+"/metrics")
-	return nil
+	p.closeLater(server.Close)
+	say(p.err, "", "metrics http://"+listener.Addr().String()+"/metrics")
+	return p.page, nil
 }
 
 func (m *meter) shown(record audit.Record, body any) {

@@ -25,36 +25,53 @@ func TestMetricsAddress(t *testing.T) {
 	}
 }
 
-// measuredWalk is a walk that serves its metrics, with what it has said.
-func measuredWalk(address string) (*walk, *bytes.Buffer) {
-	said := &bytes.Buffer{}
-	p := newProgram(strings.NewReader(""), io.Discard, said, madeUp(nil))
+// measuredWalks gives a process that serves the metrics of its walks, and what it says.
+func measuredWalks(address string) (begin func(run string) *walk, p *program, said *bytes.Buffer) {
+	said = &bytes.Buffer{}
+	p = newProgram(strings.NewReader(""), io.Discard, said, madeUp(nil))
 	p.settings.metricsListen = address
-	w := &walk{p: p, doc: &runbook.Document{Service: "catalog"}}
-	w.measured("RUN")
-	return w, said
+	return func(run string) *walk {
+		w := &walk{p: p, doc: &runbook.Document{Service: "catalog"}}
+		w.measured(run)
+		return w
+	}, p, said
 }
 
-// TestMetricsAreServed: at the address that is said, as long as the walk is. An address that is taken is said, and
-// stops nothing.
+// TestMetricsAreServed: at one address that is said once, the metrics of each walk as long as it is. An address that is
+// taken by another process is said, and stops nothing.
 func TestMetricsAreServed(t *testing.T) {
-	w, said := measuredWalk("0")
+	begin, p, said := measuredWalks("0")
+	first := begin("FIRST")
 	address, found := strings.CutPrefix(strings.TrimSpace(said.String()), "rewarm: metrics ")
 	if !found {
 		t.Fatalf("said: %s", said)
 	}
-	if page := scraped(t, address); !strings.Contains(page, `rewarm_run_stage{run="RUN",service="catalog",stage="declare-mode"} 0`) {
-		t.Errorf("served is %s", page)
+	begin("SECOND")
+	served := func(run string) bool {
+		return strings.Contains(scraped(t, address), `rewarm_run_stage{run="`+run+`",service="catalog",stage="declare-mode"} 0`)
+	}
+	if !served("FIRST") || !served("SECOND") || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("served is %s, said %s", scraped(t, address), said)
+	}
+	resumed := begin("FIRST")
+	if err := first.close(); err != nil || !served("FIRST") {
+		t.Errorf("the run that goes on in another walk is not served: %v", err)
+	}
+	if err := resumed.close(); err != nil || served("FIRST") || !served("SECOND") {
+		t.Errorf("behind the end of one walk of two (%v): %s", err, scraped(t, address))
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/metrics")
-	other, said := measuredWalk(host)
-	if other.meter != nil || !strings.HasPrefix(said.String(), "rewarm: warning: the metrics of this walk are not served: listen tcp ") {
-		t.Errorf("a second walk says: %s", said)
+	stranger, _, said := measuredWalks(host)
+	if w := stranger("THIRD"); w.meter != nil ||
+		!strings.HasPrefix(said.String(), "rewarm: warning: the metrics of this walk are not served: listen tcp ") {
+		t.Errorf("another process says: %s", said)
 	}
-	if err := w.close(); err != nil {
-		t.Error(err)
+	for _, shut := range p.closers {
+		if err := shut(); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := http.Get(address); err == nil {
-		t.Error("it is served when the walk is over")
+		t.Error("it is served when the process is over")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/metrics"
 )
 
 // program is one process of rewarm: its streams, where it runs, and its settings.
@@ -24,6 +25,7 @@ type program struct {
 	clock    clock
 	settings settings
 	log      *slog.Logger
+	page     *metrics.Page // of the walks of this process; nil while none is served
 	closers  []func() error
 }
 

@@ -1,12 +1,10 @@
 package metrics
 
 import (
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/runbook"
@@ -15,6 +13,7 @@ import (
 
 // Walk is the metrics of one walk. It is safe for use by several goroutines.
 type Walk struct {
+	run      string
 	registry *prometheus.Registry
 	register prometheus.Registerer
 
@@ -35,7 +34,7 @@ type Walk struct {
 func New(service, run string) *Walk {
 	registry := prometheus.NewRegistry()
 	labels := prometheus.Labels{"service": service, "run": run}
-	w := &Walk{registry: registry, register: prometheus.WrapRegistererWith(labels, registry)}
+	w := &Walk{run: run, registry: registry, register: prometheus.WrapRegistererWith(labels, registry)}
 	w.declareRun()
 	w.declareClock()
 	w.declareDecisions()
@@ -131,11 +130,6 @@ func (w *Walk) zero() {
 
 // outcomes are how a flip ends that was not nothing to do.
 var outcomes = []steps.Result{steps.ResultApplied, steps.ResultRefused, steps.ResultUnknown, steps.ResultUnreached}
-
-// Handler answers a scrape.
-func (w *Walk) Handler() http.Handler {
-	return promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{})
-}
 
 // Polled takes how long a poll took.
 func (w *Walk) Polled(took time.Duration) { w.polls.Observe(took.Seconds()) }

@@ -59,7 +59,9 @@ func (w *told) tell(kind steps.Kind, body any) {
 func (w *told) page() string {
 	w.t.Helper()
 	answer := httptest.NewRecorder()
-	w.walk.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	page := &Page{}
+	page.Put(w.walk)
+	page.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	if answer.Code != 200 {
 		w.t.Fatalf("the scrape ends with %d: %s", answer.Code, answer.Body)
 	}
