@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -157,6 +158,7 @@ type played struct {
 	result *gameday.Result
 	replay string // the command that plays it again
 	err    error
+	until  time.Duration // of the day it went, on the lab
 }
 
 func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
@@ -232,7 +234,7 @@ func mistakesOf(day *gameday.Day) string {
 
 // playAll plays on all cores, and shows each play as soon as those before it are shown.
 func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([]played, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := p.untilInterrupted(ctx)
 	defer cancel()
 	ends := make([]chan played, len(plays))
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -248,7 +250,7 @@ func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([
 	for _, end := range ends {
 		one := <-end
 		if one.err != nil {
-			return nil, fmt.Errorf("game day %s: %w", one.day.Name, one.err)
+			return nil, notPlayed(one, len(all), len(plays))
 		}
 		if err := p.showDay(one); err != nil {
 			return nil, err
@@ -256,6 +258,20 @@ func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// notPlayed says why a play came to no end. One that was interrupted counts as nothing: what its day expects is judged at
+// the end alone.
+func notPlayed(one played, judged, asked int) error {
+	if !errors.Is(one.err, context.Canceled) {
+		return fmt.Errorf("game day %s: %w", one.day.Name, one.err)
+	}
+	text := fmt.Sprintf("game day %s was interrupted after %s of its %s: it is not judged, so it has neither passed nor failed",
+		one.day.Name, moment(one.until.Seconds()), one.day.Duration)
+	if asked > 1 {
+		text += fmt.Sprintf("; %d of %s were judged before it", judged, countOf(asked, "play"))
+	}
+	return fail(exitInterrupted, errors.New(text), one.replay+" plays it again")
 }
 
 func (p *program) playDay(ctx context.Context, one play, evidence string) played {
@@ -268,8 +284,10 @@ func (p *program) playDay(ctx context.Context, one play, evidence string) played
 		defer keeper.close()
 		o.Journal, o.Ended = keeper.journal, keeper.ended
 	}
-	result, err := one.day.Play(ctx, o)
-	return played{day: one.day, result: result, err: err, replay: p.playedAgain(one.name, one.day.Target, o, one.flags)}
+	end := played{day: one.day, replay: p.playedAgain(one.name, one.day.Target, o, one.flags)}
+	o.OnSecond = func(elapsed time.Duration) { end.until = elapsed }
+	end.result, end.err = one.day.Play(ctx, o)
+	return end
 }
 
 // playedAgain is the command that plays a day in the same way again.

@@ -37,10 +37,12 @@ func (p *program) playWatched(ctx context.Context, plays []play, evidence string
 		end = p.playOnScreen(ctx, one, evidence, eyes, t.file)
 	} else {
 		eyes.printer, eyes.says = p.printerFor(true), p.err
-		end = p.playDay(ctx, one, evidence)
+		seen, cancel := p.untilInterrupted(ctx)
+		defer cancel()
+		end = p.playDay(seen, one, evidence)
 	}
 	if end.err != nil {
-		return nil, fmt.Errorf("game day %s: %w", end.day.Name, end.err)
+		return nil, notPlayed(end, 0, 1)
 	}
 	return []played{end}, p.showDay(end)
 }
@@ -83,6 +85,11 @@ func (p *program) playOnScreen(ctx context.Context, one play, evidence string, e
 		case <-ctx.Done():
 		}
 		s.console.Close()
+		select { // whoever does not wait for the rest of the day
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
 	}()
 	err := s.console.Run(ctx)
 	s.gone()
