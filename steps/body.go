@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -67,14 +68,18 @@ type Begun struct {
 	Host       string            `json:"host"`
 	PID        int               `json:"pid"`
 	User       string            `json:"user"`
-	Lab        bool              `json:"lab,omitempty"`  // every figure is a model's, unless Past
-	Past       bool              `json:"past,omitempty"` // on the lab, the metrics are those of an incident that was, which no flip changes
-	Hand       *Hand             `json:"hand,omitempty"` // the log is of one flip by hand, and not of a walk
+	Lab        bool              `json:"lab,omitempty"`   // every figure is a model's, unless Past
+	Past       bool              `json:"past,omitempty"`  // on the lab, the metrics are those of an incident that was, which no flip changes
+	Again      string            `json:"again,omitempty"` // the command that begins another such walk on the lab; "" for rewarm demo
+	Hand       *Hand             `json:"hand,omitempty"`  // the log is of one flip by hand, and not of a walk
 	Fence      int64             `json:"fence"`
 	RedisUser  string            `json:"redis_user,omitempty"` // whose rights the run has there
 	Over       *Over             `json:"over,omitempty"`       // from which run the command was taken over
 	Scenario   *Scenario         `json:"scenario,omitempty"`   // what the lab plays; nil for a walk on real servers, and for a past
 }
+
+// Anew is the command that begins another walk like one on the lab, which ended with the process of that.
+func (b *Begun) Anew() string { return cmp.Or(b.Again, "rewarm demo") }
 
 // Scenario is what a lab plays: with the same seed it goes the same way again.
 type Scenario struct {

@@ -4,13 +4,13 @@ import "testing"
 
 // TestGoOn: nothing is told to resume that cannot be resumed.
 func TestGoOn(t *testing.T) {
-	for lab, want := range map[bool]string{
-		false: "rewarm resume RUN",
-		true:  "start again with rewarm demo: the lab ended with this one",
+	for want, begun := range map[string]Begun{
+		"rewarm resume RUN": {Run: "RUN"},
+		"start again with rewarm demo: the lab ended with this one":        {Run: "RUN", Lab: true},
+		"start again with rewarm gameday run: the lab ended with this one": {Run: "RUN", Lab: true, Again: "rewarm gameday run"},
 	} {
-		s := &State{Begun: Begun{Run: "RUN", Lab: lab}}
-		if got := s.goOn(); got != want {
-			t.Errorf("lab %v: go on with %q, want %q", lab, got, want)
+		if got := (&State{Begun: begun}).goOn(); got != want {
+			t.Errorf("%+v: go on with %q, want %q", begun, got, want)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (n *next) through() Move {
 // that walked on it.
 func (s *State) goOn() string {
 	if s.Begun.Lab {
-		return "start again with rewarm demo: the lab ended with this one"
+		return "start again with " + s.Begun.Anew() + ": the lab ended with this one"
 	}
 	return "rewarm resume " + s.Begun.Run
 }

@@ -23,6 +23,9 @@ const operatorScript, operatorHuman = "script", "human"
 // practiceName is the runbook of a practice on every screen and in its log: the name of the real one says what broke.
 const practiceName = "practice"
 
+// practiceAgain begins another practice; which day was practised the log does not tell.
+const practiceAgain = "rewarm gameday run DAY --operator " + operatorHuman
+
 // practiceSpeed is that of an incident.
 const practiceSpeed = 1
 
@@ -259,7 +262,7 @@ func (s *practice) open() error {
 	s.on = targets{
 		prober: poller, store: store, caller: practiceCaller{s.playing, s.mail.post}, clock: paced, lingers: paced.linger,
 		prometheus: poller.Address(), redis: store.Target(), lab: true, past: s.play.day.Past != nil,
-		again: s.replay() + " --operator " + operatorHuman,
+		again: s.replay() + " --operator " + operatorHuman, logged: practiceAgain,
 	}
 	return nil
 }

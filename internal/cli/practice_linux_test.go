@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,4 +86,8 @@ func TestPracticeAtTheConsole(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, s.shown())
 	}
 	s.verifies()
+	again, err := exec.Command("rewarm", "resume", "last", "--state-dir", s.state).CombinedOutput()
+	if err == nil || !strings.Contains(string(again), "hint: start again with rewarm gameday run DAY --operator human\n") {
+		t.Errorf("resume says %v: %s", err, again)
+	}
 }

@@ -249,7 +249,7 @@ func resumable(state *steps.State) error {
 	case state.Ending != "":
 		return usage(fmt.Errorf("run %s is %s", run, state.Ending), "rewarm status "+run+" says what it left; a new walk is rewarm run")
 	case state.Begun.Lab:
-		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run), "start again with rewarm demo")
+		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run), "start again with "+state.Begun.Anew())
 	}
 	return nil
 }

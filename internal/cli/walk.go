@@ -27,6 +27,7 @@ type targets struct {
 	lab        bool
 	past       bool            // on the lab, the metrics are those of an incident that was
 	again      string          // the command that starts the lab again, "" for real servers
+	logged     string          // the same as the log may tell it; "" for rewarm demo
 	scenario   *steps.Scenario // of the lab; nil for real servers and where it is hidden
 }
 
@@ -315,7 +316,7 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
 		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Past: w.on.past, Hand: w.hand, Over: w.over,
-		Scenario: w.on.scenario,
+		Again: w.on.logged, Scenario: w.on.scenario,
 	}
 }
 
