@@ -39,6 +39,27 @@ func ChoiceOf(doc *runbook.Document, declared ...runbook.Mode) Choice {
 	return c
 }
 
+// Declared says which modes were declared, or that none was; "" as long as that is open, and where a runbook does not
+// ask for them.
+func (s *State) Declared() string {
+	for step := range s.Doc.Steps() {
+		switch {
+		case step.Confirm == nil || !step.Confirm.Modes || s.Step(step.Name).Phase != StepDone:
+		case len(s.Modes) == 0:
+			return "no mode declared"
+		case len(s.Modes) == 1:
+			return "mode " + string(s.Modes[0])
+		default:
+			names := make([]string, len(s.Modes))
+			for i, mode := range s.Modes {
+				names[i] = string(mode)
+			}
+			return "modes " + strings.Join(names, ", ")
+		}
+	}
+	return ""
+}
+
 // ChoicesText says it for each mode, by the number that a person types, and for an answer that declares none; modes
 // that do the same stand together. It is "" where a runbook makes no difference between modes.
 func ChoicesText(doc *runbook.Document) string {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/actions"
@@ -75,6 +76,16 @@ type Question struct {
 	Lift    *Lift     // the undo that an approval is for; nil for any other
 	// Diagnosed is the latest remark on what the signals say of the modes, for a confirm that takes them; nil before it.
 	Diagnosed *Noted
+}
+
+// Key tells questions apart: the same words for another plan, or with one person more who has approved it, are another
+// question. It is "" for the zero Question.
+func (q Question) Key() string {
+	key := q.Step + "\x00" + q.Asks + strings.Join(q.Given, "\x00")
+	for _, offer := range q.Offers {
+		key += "\x00" + offer.Word + "\x00" + offer.Digest
+	}
+	return strings.Trim(key, "\x00")
 }
 
 // Offer is one approval that a person can give now.

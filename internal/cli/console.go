@@ -49,7 +49,7 @@ func (p *program) newScreen(in io.Reader, out io.Writer, o tui.Options) *screen 
 }
 
 func lineOf(t tui.Typed) typedLine {
-	line := typedLine{text: t.Text, number: t.Heard + 1, screen: true, asked: questionKey(t.Asked)}
+	line := typedLine{text: t.Text, number: t.Heard + 1, screen: true, asked: t.Asked.Key()}
 	if t.Burst {
 		line.burst = tooFast
 	}
@@ -122,6 +122,13 @@ func (s *screen) shows() bool { return true }
 func (s *screen) interrupts() <-chan string { return s.keys }
 
 func (s *screen) out() io.Writer { return s.console }
+
+func (s *screen) answers() io.Writer { return s.console.Answers() }
+
+func (s *screen) opens(title, text string) bool {
+	s.console.Open(title, text)
+	return true
+}
 
 // leave gives the terminal back.
 func (s *screen) leave() {

@@ -103,7 +103,7 @@ func attended(t *testing.T, q steps.Question) (*driver, *scripted, *bytes.Buffer
 	said := &bytes.Buffer{}
 	m := newScripted(t)
 	d := &driver{machine: m, clock: wallClock{}, mail: &mailbox{}, person: &terminal{}, say: printableWriter{said}, actor: "ana", blocking: "expect warm"}
-	if key := questionKey(q); key != "" {
+	if key := q.Key(); key != "" {
 		d.asked = asked{question: q, key: key, after: 10}
 	}
 	return d, m, said

@@ -14,8 +14,12 @@ type person interface {
 	unsent() typedLine
 	// interrupts gives the interrupts that come as keys, not as signals; nil when none do.
 	interrupts() <-chan string
-	// out is where the person is answered, nil for standard error.
+	// out is where the person is told what happens beside the records, answers where they are answered; nil for standard
+	// error.
 	out() io.Writer
+	answers() io.Writer
+	// opens shows a text in full; false where the person reads lines.
+	opens(title, text string) bool
 	// leave gives the terminal back.
 	leave()
 }
@@ -24,6 +28,8 @@ func (t *terminal) shows() bool               { return false }
 func (t *terminal) unsent() typedLine         { return typedLine{} } // the system keeps it
 func (t *terminal) interrupts() <-chan string { return nil }
 func (t *terminal) out() io.Writer            { return nil }
+func (t *terminal) answers() io.Writer        { return nil }
+func (t *terminal) opens(string, string) bool { return false }
 func (t *terminal) leave()                    {}
 
 // awaitStop waits for a walk's end, or for somebody who asks it to stop: then stopped says how.

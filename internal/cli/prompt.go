@@ -21,20 +21,10 @@ type asked struct {
 // what happens meanwhile pushes it off the screen.
 const remind = time.Minute
 
-// questionKey tells questions apart: the same words for another plan are another
-// question.
-func questionKey(q steps.Question) string {
-	key := q.Step + "\x00" + q.Asks + strings.Join(q.Given, "\x00")
-	for _, offer := range q.Offers {
-		key += "\x00" + offer.Word + "\x00" + offer.Digest
-	}
-	return strings.Trim(key, "\x00")
-}
-
 // ask shows a question when it is a new one. What was typed before it appeared is
 // dropped and does not count.
 func (d *driver) ask(q steps.Question) error {
-	key := questionKey(q)
+	key := q.Key()
 	if key == d.asked.key {
 		if key != "" && d.felt(d.clock.Now().Sub(d.asked.shown)) >= remind {
 			d.showQuestion(false)

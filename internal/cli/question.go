@@ -167,6 +167,9 @@ func modeRows() []string {
 // showStatus says where the walk stands.
 func (d *driver) showStatus() {
 	v := standing{state: d.machine.State(), now: d.clock.Now(), words: d.words()}
+	if d.person != nil && d.person.opens(wordStatus+" as of "+v.now.UTC().Format("15:04:05Z"), v.text(0)) {
+		return
+	}
 	fmt.Fprint(d.say, v.text(columnsOf(d.say)))
 }
 

@@ -93,10 +93,10 @@ func TestQuestions(t *testing.T) {
 		m.state = stretched(t)
 		d := &driver{machine: m, clock: laterClock{}, say: &out}
 		for _, q := range []steps.Question{ladder, rest, modes, told, blind, free, lift} {
-			d.asked = asked{question: q, key: questionKey(q)}
+			d.asked = asked{question: q, key: q.Key()}
 			d.showQuestion(true)
 		}
-		d.asked = asked{question: ladder, key: questionKey(ladder)}
+		d.asked = asked{question: ladder, key: ladder.Key()}
 		d.showQuestion(false)
 		d.showStatus()
 		if err := d.typed(typedLine{text: "help"}); err != nil {
@@ -177,7 +177,7 @@ func TestTimeIsUp(t *testing.T) {
 		return steps.Question{Step: "reason", Asks: "Why?", Modes: modes, Else: "nothing", Until: now.Add(left)}
 	}
 	in := func(q steps.Question, text, burst string) typedLine {
-		return typedLine{text: text, screen: true, asked: questionKey(q), burst: burst}
+		return typedLine{text: text, screen: true, asked: q.Key(), burst: burst}
 	}
 	over, open, modes := asked(false, -time.Second), asked(false, time.Hour), asked(true, -time.Second)
 	for name, test := range map[string]struct {

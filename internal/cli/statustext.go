@@ -34,6 +34,9 @@ func (v standing) text(width int) string {
 	if s.Shift != nil && s.Ending == "" {
 		rows = append(rows, "watch: "+s.Shift.String())
 	}
+	if declared := s.Declared(); declared != "" {
+		rows = append(rows, declared)
+	}
 	rows = append(rows, v.flipped()...)
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))

@@ -409,6 +409,9 @@ func (w *walk) newDriver(person person) *driver {
 	d := &driver{machine: w.machine, clock: w.on.clock, mail: w.mail, person: person, say: w.p.err, actor: w.actor,
 		stepped: w.log.ClockStep, lingers: w.on.lingers, resume: w.p.command("resume", w.folder.run), waits: w.waits,
 		looking: looking{look: looksAt(w.doc, w.on.prober)}}
+	if person != nil && person.answers() != nil {
+		d.say = person.answers()
+	}
 	w.hearOrders(d)
 	return d
 }

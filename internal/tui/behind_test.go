@@ -17,7 +17,7 @@ func TestALongLogIsReadWithTheScreenAlive(t *testing.T) {
 		m.width, m.height = size[0], size[1]
 		m.queue.due.Store(events[len(events)-1].Record.Seq)
 		for _, e := range events {
-			m.queue.put(&e, "")
+			m.queue.put(e)
 		}
 		frames := 0
 		for ; m.at < len(events); frames++ {
@@ -57,7 +57,7 @@ func TestALogWaitsForTheScreen(t *testing.T) {
 	}()
 	shown := 0
 	for shown < 2*mostWaiting && c.queue.wait() {
-		events, _ := c.queue.take(mostRecords)
+		events, _, _ := c.queue.take(mostRecords)
 		shown += len(events)
 		c.queue.mu.Lock()
 		if waiting := len(c.queue.events); waiting > mostWaiting {

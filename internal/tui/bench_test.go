@@ -94,7 +94,7 @@ func feed(t testing.TB, m *model, log func(i int) Event, records int) {
 		if e.Body, err = decoder.Body(e.Record.Kind, e.Record.Body); err != nil {
 			t.Fatal(err)
 		}
-		m.queue.put(&e, "")
+		m.queue.put(e)
 		m.take()
 	}
 	if m.trouble != nil || m.at != records {

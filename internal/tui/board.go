@@ -3,9 +3,12 @@ package tui
 // wideEnough is from how many columns on there are two next to each other.
 const wideEnough = 110
 
+// tallEnough is from how many rows on there is room for whole sentences.
+const tallEnough = 30
+
 // board is the one screen that says where the incident stands. Sections are listed by how much a
 // person needs them, and drawn in the order of their places.
-func (d *drawing) board(said []answer, width, height int) []string {
+func (d *drawing) board(said []saying, width, height int) []string {
 	if width >= wideEnough {
 		left := width * 11 / 20
 		right := width - left - 1

@@ -61,7 +61,7 @@ func (c *Console) Replay(e Event) error { return c.story.Follow(e) }
 func (c *Console) Due(seq uint64) { c.queue.due.Store(seq) }
 
 // Show hands over the next record. It never blocks.
-func (c *Console) Show(e Event) { c.queue.put(&e, "") }
+func (c *Console) Show(e Event) { c.queue.put(e) }
 
 // Feed hands over the next record of a log that is read faster than it is shown: it waits until the screen has come
 // closer, or is closed.
@@ -71,14 +71,32 @@ func (c *Console) Feed(e Event) {
 }
 
 // Write takes what the walk says to a person, a line each.
-func (c *Console) Write(p []byte) (int, error) {
+func (c *Console) Write(p []byte) (int, error) { return c.says(p, false) }
+
+// Answers takes what the walk answers to a word that was typed: it stands until what it is about has changed.
+func (c *Console) Answers() io.Writer { return answers{c} }
+
+type answers struct{ *Console }
+
+func (a answers) Write(p []byte) (int, error) { return a.says(p, true) }
+
+func (c *Console) says(p []byte, answers bool) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		if text := strings.TrimPrefix(strings.TrimRight(line, "\n"), "rewarm: "); text != "" {
-			c.queue.put(nil, text)
+			c.queue.say(said{text, answers})
 			c.said.Add(1)
 		}
 	}
 	return len(p), nil
+}
+
+// Open shows a text to be read, in the place of the board, until the person goes back.
+func (c *Console) Open(title, text string) {
+	l := leaf{title: clean(title)}
+	for row := range strings.Lines(text) {
+		l.rows = append(l.rows, clean(strings.TrimRight(row, "\n")))
+	}
+	c.queue.open(&l)
 }
 
 // Said is how many lines the walk has said.
@@ -116,7 +134,8 @@ func (c *Console) Run(ctx context.Context) error {
 type queue struct {
 	mu     sync.Mutex
 	events []Event
-	said   []string
+	said   []said
+	opened *leaf         // that is to be shown, nil for none
 	due    atomic.Uint64 // the last record that was in the log when it was opened
 	closed bool
 	wake   chan struct{}
@@ -141,18 +160,26 @@ func (q *queue) await() {
 	}
 }
 
-func (q *queue) put(e *Event, said string) {
+// said is a line that the walk says, and whether that answers a word that was typed.
+type said struct {
+	text    string
+	answers bool
+}
+
+func (q *queue) put(e Event) { q.bring(func() { q.events = append(q.events, e) }) }
+
+func (q *queue) say(s said) { q.bring(func() { q.said = append(q.said, s) }) }
+
+func (q *queue) open(l *leaf) { q.bring(func() { q.opened = l }) }
+
+// bring adds something while anybody looks.
+func (q *queue) bring(add func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.closed: // nobody looks any more
-		return
-	case e != nil:
-		q.events = append(q.events, *e)
-	default:
-		q.said = append(q.said, said)
+	if !q.closed {
+		add()
+		q.ring()
 	}
-	q.ring()
 }
 
 func (q *queue) ring() {
@@ -178,16 +205,17 @@ func (q *queue) wait() bool {
 	return !q.closed
 }
 
-// take gives what was said and the next events, at most so many of them. When there are more it rings again.
-func (q *queue) take(most int) ([]Event, []string) {
+// take gives the next events, at most so many of them, what was said, and what was opened. When there are more events it
+// rings again.
+func (q *queue) take(most int) ([]Event, []said, *leaf) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	events, said := q.events, q.said
-	q.events, q.said = nil, nil
+	events, said, opened := q.events, q.said, q.opened
+	q.events, q.said, q.opened = nil, nil, nil
 	if len(events) > most {
 		events, q.events = events[:most:most], events[most:]
 		q.ring()
 	}
 	q.room.Broadcast()
-	return events, said
+	return events, said, opened
 }

@@ -60,7 +60,7 @@ func (d *drawing) alarm(rows []string, width, most int) []string {
 	rows = rows[:max(min(len(rows), most), 0)]
 	for i, row := range rows {
 		if more && i == len(rows)-1 {
-			row = cut(row+" "+d.signs.more+d.signs.more, width, d.signs.more)
+			row = d.goesOn(row, width)
 		}
 		rows[i] = d.ink.alarm.paint(pad(cut(row, width, d.signs.more), width))
 	}

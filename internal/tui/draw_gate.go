@@ -72,11 +72,14 @@ func columnsFor(gates [][]judged, width int) columns {
 	for _, list := range gates {
 		for _, j := range list {
 			if j.Verdict != probes.Unknown {
-				c.bound, c.value = max(c.bound, cells(j.text)), max(c.value, cells(shownValue(j.Finding)))
+				c.bound, c.value = max(c.bound, cells(j.text)), max(c.value, cells(j.value()))
 			}
 		}
 	}
-	left := width - indent - verdictWidth - 1 - c.bound - 1 - c.value
+	room := width - indent - verdictWidth - 1
+	c.value = max(min(c.value, room), 0)
+	c.bound = max(min(c.bound, room-1-c.value), 0) // the value is new, and the probe begins the bound
+	left := room - c.bound - 1 - c.value
 	take := func(column *int, least, most int) {
 		if left > least {
 			*column = min(left-1, most)
@@ -160,7 +163,7 @@ func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, li
 			i = end
 			continue
 		}
-		rows = append(rows, d.boundRow(gate, list[i], columns, width))
+		rows = append(rows, d.boundRow(gate, list[i], columns))
 		i++
 	}
 	return rows
@@ -227,15 +230,13 @@ func (d *drawing) boundText(gate *steps.GateView, j judged) string {
 
 // boundRow is one bound: what it asks, the value, the margin, how old the samples are, and the last
 // minutes.
-func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int) string {
-	verdict := d.verdictColumn(j.Verdict)
-	left := width - indent - verdictWidth - 1
-	if c.margin == 0 {
-		return spaces(indent) + verdict + d.fit(shownValue(j.Finding)+" "+j.text, left)
-	}
+func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns) string {
 	ask := askOf(d.s.Doc, j.bound, gate)
 	answer := d.s.Latest(ask)
-	age, graph := "", ""
+	margin, age, graph := "", "", ""
+	if c.margin > 0 {
+		margin = d.margin(j.bound, gate, answer)
+	}
 	if c.age > 0 {
 		age = d.age(answer)
 	}
@@ -243,21 +244,23 @@ func (d *drawing) boundRow(gate *steps.GateView, j judged, c columns, width int)
 		high := j.bound.Op != runbook.AtLeast && j.bound.Op != runbook.Above
 		graph = d.story.pasts[ask].graph(d.cells[:c.graph], d.serverNow(answer), graphSpan, high, d.story.flips, d.signs)
 	}
-	bound, value, margin := d.fit(j.text, c.bound), d.fit(shownValue(j.Finding), c.value), d.margin(j.bound, gate, answer)
-	return spaces(indent) + verdict + bound + spaces(c.bound-cells(bound)+1) + value + spaces(c.value-cells(value)+1) +
-		spaces(c.margin-cells(margin)) + margin + spaces(min(c.age, 1)+c.age-cells(age)) + age +
-		spaces(min(c.graph, 1)) + graph
+	bound, value := d.fit(j.text, c.bound), d.fit(j.value(), c.value)
+	return spaces(indent) + d.verdictColumn(j.Verdict) + bound + spaces(c.bound-cells(bound)+1) + value +
+		spaces(c.value-cells(value)+min(c.margin, 1)+c.margin-cells(margin)) + margin +
+		spaces(min(c.age, 1)+c.age-cells(age)) + age + spaces(min(c.graph, 1)) + graph
 }
 
-// shownValue is the value of a bound, and that a person or a second source has given it.
-func shownValue(f *probes.Finding) string {
-	if f.ByHand != "" {
-		return f.Value + " BY HAND"
+// value is what was measured, in the unit of the bound where that names one, and that a person or a second source has
+// given it.
+func (j judged) value() string {
+	value := withoutUnit(j.Value, j.text)
+	switch {
+	case j.ByHand != "":
+		return value + " BY HAND"
+	case j.Source != "":
+		return value + " 2nd source"
 	}
-	if f.Source != "" {
-		return f.Value + " 2nd source"
-	}
-	return f.Value
+	return value
 }
 
 // serverNow is the time on the clock of Prometheus, on which answers and flips are dated.

@@ -19,27 +19,40 @@ func (d *drawing) head(width int) string {
 		clock = d.now.UTC().Format("15:04:05Z") + "  " + clock
 	}
 	left := d.fit(d.s.Doc.Name+" on "+d.s.Doc.Service, width-cells(clock)-1)
-	about := d.about(width - cells(left) - cells(clock) - 2)
+	about := d.about(width - cells(left) - cells(clock) - 3)
 	gap := spaces(width - cells(left) - cells(about) - cells(clock))
 	if about != "" {
-		about = " " + about
-		gap = gap[min(1, len(gap)):]
+		about = "  " + about
+		gap = gap[min(2, len(gap)):]
 	}
 	return d.ink.title.paint(left) + d.ink.quiet.paint(about) + gap + d.ink.strong.paint(clock)
 }
 
-// about is what the first line says when there is room: the run, and that a lab is only a model or shows a past.
+// about is what the first line says when there is room: the modes that were declared, the run, and that a lab is only a
+// model or shows a past.
 func (d *drawing) about(width int) string {
 	whose := "lab: every figure is a model's"
 	if d.s.Begun.Past {
 		whose = "lab: the metrics are of the past"
 	}
-	for _, text := range []string{d.s.Begun.Run + d.modelled(" "+whose), d.modelled(whose), d.modelled("lab")} {
+	declared, run := d.s.Declared(), d.s.Begun.Run
+	for _, text := range [...]string{
+		run + also(", ", declared) + also(", ", d.modelled(whose)),
+		joined(declared, d.modelled(whose)), joined(declared, d.modelled("lab")), declared, d.modelled("lab"),
+	} {
 		if text = clean(text); text != "" && cells(text) <= width {
 			return text
 		}
 	}
 	return ""
+}
+
+// joined is a list of two, either of which may be "".
+func joined(one, other string) string {
+	if one == "" {
+		return other
+	}
+	return one + also(", ", other)
 }
 
 func (d *drawing) modelled(text string) string {

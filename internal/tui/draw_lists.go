@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rewarm/rewarm/steps"
 )
@@ -134,20 +133,11 @@ func (h *happening) brief(width int) string {
 	return h.at.UTC().Format(briefTime) + " " + where + ": " + h.text
 }
 
-// saidSection is what the walk has answered to a person lately.
-func (d *drawing) saidSection(said []answer, width int) section {
-	const keptFor = 30 * time.Second
+// saidSection is what the walk has said to a person lately.
+func (d *drawing) saidSection(said []saying, width int) section {
 	var rows []string
-	for _, a := range said {
-		if d.now.Sub(a.at) <= keptFor {
-			rows = append(rows, d.paintedWrap(d.ink.strong, a.text, width, 2)...)
-		}
+	for _, s := range said {
+		rows = append(rows, d.paintedWrap(d.ink.strong, s.text, width, 2)...)
 	}
 	return section{rows: rows, least: min(2, len(rows)), wanted: min(4, len(rows)), flows: true}
-}
-
-// answer is something that the walk has said to a person.
-type answer struct {
-	at   time.Time
-	text string
 }

@@ -258,9 +258,9 @@ const spacious = 60
 // a row each with the reason, and what is unlikely last.
 func (d *drawing) modeRows(q *steps.Question, width int) []string {
 	if q.Diagnosed == nil || len(q.Diagnosed.Diagnosis.Signs) == 0 {
-		typed := "  type numbers or names: " + strings.Join(modeNames(), ", ")
+		typed := "  type numbers or names, as 1,2: " + strings.Join(modeNames(), ", ")
 		if width < spacious {
-			typed = fmt.Sprintf("  type 1 to %d or names; ? lists them", len(runbook.Modes))
+			typed = fmt.Sprintf("  type 1 to %d, as 1,2; ? lists them", len(runbook.Modes))
 		}
 		rows := append(d.paintedWrap(ink{}, typed, width, 4), d.choiceRows(width)...)
 		if q.Diagnosed != nil {
@@ -270,10 +270,10 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 	}
 	var rows []string
 	if width >= spacious {
-		rows = append(rows, d.fit("  type numbers or names; what the signals say is a hint, your answer counts:", width))
+		rows = d.paintedWrap(ink{}, "  type numbers or names, as 1,2; the signals are a hint, your answer counts:", width, 4)
 	}
 	for _, sign := range q.Diagnosed.Diagnosis.Signs {
-		rows = append(rows, d.signRow(sign, width))
+		rows = append(rows, d.signRows(sign, width)...)
 	}
 	return append(rows, d.choiceRows(width)...)
 }
@@ -296,13 +296,17 @@ func modeNames() []string {
 	return names
 }
 
-// signRow is what the signals say of one mode.
-func (d *drawing) signRow(sign steps.ModeSign, width int) string {
+// signRows are what the signals say of one mode, on one row where rows are few.
+func (d *drawing) signRows(sign steps.ModeSign, width int) []string {
 	name := string(sign.Mode)
 	if i := slices.Index(runbook.Modes, sign.Mode); i >= 0 {
 		name = modeNames()[i]
 	}
-	return d.signInk(sign).paint(d.fit(fmt.Sprintf("  %-8s %s: %s", sign.Verdict, name, sign.Reason), width))
+	text := fmt.Sprintf("  %-8s %s: %s", sign.Verdict, name, sign.Reason)
+	if d.tall {
+		return d.paintedWrap(d.signInk(sign), text, width, len("  unlikely   "))
+	}
+	return []string{d.signInk(sign).paint(d.fit(text, width))}
 }
 
 func (d *drawing) signInk(sign steps.ModeSign) ink {

@@ -17,7 +17,7 @@ func TestFramesFit(t *testing.T) {
 		seen := events[:rapid.IntRange(1, len(events)).Draw(r, "events")]
 		width, height := rapid.IntRange(1, 250).Draw(r, "width"), rapid.IntRange(1, 80).Draw(r, "height")
 		m := screenOf(t, seen, width, height, Options{ASCII: rapid.Bool().Draw(r, "ascii"), Watching: rapid.Bool().Draw(r, "watching")})
-		m.view = viewKind(rapid.IntRange(int(viewBoard), int(viewHelp)).Draw(r, "view"))
+		m.view = viewKind(rapid.IntRange(int(viewBoard), int(viewLeaf)).Draw(r, "view"))
 		m.offset = rapid.IntRange(0, 1000).Draw(r, "offset")
 		frame := m.frame()
 		if len(frame) > height {

@@ -20,9 +20,23 @@ const (
 	viewPlots
 	viewControls
 	viewHelp
+	viewLeaf // what the walk has opened to be read
 )
 
-func keys() []key {
+// keys are those of a walk, or of a watch, which goes back and forth in time instead of in a line.
+func keys(watching bool) []key {
+	list := lookKeys()
+	if watching {
+		return append(list,
+			key{[]string{"left"}, "Left, Right", "to the event before, to the next, and behind the last back to now", "", func(m *model) { m.scrub(-1) }},
+			key{[]string{"right"}, "", "", "", func(m *model) { m.scrub(1) }},
+			key{[]string{"q", "ctrl+c"}, "q or ^C", "leaves; the run goes on", "", (*model).interrupt})
+	}
+	return append(list, key{[]string{"ctrl+c"}, "^C", "stop the walk: what adds load is idled, brakes stay; again leaves at once", "^C stop", (*model).interrupt})
+}
+
+// lookKeys are those that show something.
+func lookKeys() []key {
 	show := func(kind viewKind) func(*model) { return func(m *model) { m.show(kind) } }
 	scroll := func(rows int) func(*model) { return func(m *model) { m.scroll(rows) } }
 	return []key{
@@ -36,9 +50,6 @@ func keys() []key {
 		{[]string{"down"}, "", "", "", scroll(1)},
 		{[]string{"pgup"}, "PgUp, PgDn", "move by a screen", "", scroll(-page)},
 		{[]string{"pgdown"}, "", "", "", scroll(page)},
-		{[]string{"left"}, "Left, Right", "in a watch: to the event before, to the next, and behind the last back to now", "", func(m *model) { m.scrub(-1) }},
-		{[]string{"right"}, "", "", "", func(m *model) { m.scrub(1) }},
-		{[]string{"ctrl+c"}, "^C", "stop the walk: what adds load is idled, brakes stay; again leaves at once", "^C stop", (*model).interrupt},
 	}
 }
 

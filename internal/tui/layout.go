@@ -109,10 +109,20 @@ func lastOf(rows []string, given int) []string {
 	return slices.Concat(rows[begin:begin+next-first], rows[next:])
 }
 
-// goesOn marks a painted row behind which something is left out.
+// goesOn marks a row, which may be painted, behind which something is left out. It ends with a whole word where it can.
 func (d *drawing) goesOn(row string, width int) string {
-	mark := " " + d.signs.more + d.signs.more
-	return ansi.Truncate(row, width-cells(mark), "") + mark
+	text, mark := ansi.Strip(row), " "+d.signs.more
+	room := width - cells(mark)
+	switch {
+	case strings.HasSuffix(text, d.signs.more):
+		return row
+	case ansi.StringWidth(text) > room:
+		kept := ansi.Truncate(text, room, "")
+		if space := strings.LastIndexByte(kept, ' '); space > 0 && text[len(kept)] != ' ' {
+			room = ansi.StringWidth(kept[:space])
+		}
+	}
+	return ansi.Truncate(row, room, "") + mark
 }
 
 // beside puts two columns next to each other with a rule between them.

@@ -20,24 +20,24 @@ type model struct {
 	keys     []key
 	story    *Story
 	came     int         // events of a watch so far
-	sayings  []saying    // of those that said something
+	tellings []telling   // of those that said something
 	at       int         // events that the story has seen
 	past     bool        // the story stands at an earlier moment
 	left     checkpoint  // where it followed the run last
 	far      checkpoints // over the whole run, of a watch
 	near     checkpoints // close to where the story stands
 	decoder  *steps.Decoder
-	trouble  error // the records could not be followed
-	said     []answer
-	heard    uint64 // how many were ever said
+	trouble  error    // the records could not be followed
+	said     []saying // to the person
+	heard    uint64   // how many were ever said
 	line     textinput.Model
 	hand     hand
 	view     viewKind
-	offset   int // rows that a view is scrolled from its end, or its start for those that begin at the top
-	pane     int // rows that the view had when it was drawn last
+	leaf     leaf // what was opened last to be read
+	offset   int  // rows that a view is scrolled from its end, or its start for those that begin at the top
+	pane     int  // rows that the view had when it was drawn last
 	width    int
 	height   int
-	stopping bool
 	shown    string    // the latest frame
 	shownAt  time.Time // by the clock of the person; zero when something has changed since
 }
@@ -47,7 +47,7 @@ func newModel(o *Options, q *queue, story *Story) *model {
 	line.Prompt = "> "
 	line.CharLimit = 1024
 	line.Focus()
-	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(), story: story, line: line, width: 80, height: 24,
+	return &model{options: o, queue: q, ink: newTheme(o.Out, o.NoColour, o.ASCII), keys: keys(o.Watching), story: story, line: line, width: 80, height: 24,
 		far: checkpoints{every: firstCheckpoints}, near: checkpoints{every: 1}, decoder: steps.NewDecoder()}
 }
 
@@ -98,19 +98,17 @@ const mostRecords = 100
 
 // take follows what has come in.
 func (m *model) take() {
-	events, said := m.queue.take(mostRecords)
+	events, said, opened := m.queue.take(mostRecords)
 	if !m.past {
 		m.follow(events)
 	}
 	if m.options.Watching {
 		m.note(events)
 	}
-	for _, text := range said {
-		m.said = append(m.said, answer{at: m.options.Now(), text: text})
+	m.hear(said)
+	if opened != nil {
+		m.leaf, m.view, m.offset = *opened, viewLeaf, 0
 	}
-	m.heard += uint64(len(said))
-	const kept = 20
-	m.said = m.said[max(0, len(m.said)-kept):]
 }
 
 func (m *model) follow(events []Event) {
@@ -138,9 +136,6 @@ func (m *model) pressed(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if m.options.Watching {
-		if msg.String() == "q" {
-			m.options.Interrupt()
-		}
 		return nil
 	}
 	if msg.Type == tea.KeyEnter {
@@ -177,7 +172,8 @@ func (m *model) send() {
 		m.show(viewHelp)
 		return
 	}
-	m.said = nil // what was said before belongs to an earlier word
+	m.said = nil                    // what was said before belongs to an earlier word
+	m.view, m.offset = viewBoard, 0 // what is said to this one stands there
 	m.options.Typed(typed)
 }
 
@@ -216,7 +212,7 @@ func (m *model) direction() int {
 	return 1
 }
 
-func (m *model) interrupt() { m.stopping = true; m.options.Interrupt() }
+func (m *model) interrupt() { m.options.Interrupt() }
 
 // now is the time of a frame: that of the last record where time does not go on.
 func (m *model) now() time.Time {
@@ -243,7 +239,8 @@ func (m *model) frame() []string {
 		return m.empty()
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
-	d.behind = m.behind()
+	d.behind, d.tall = m.behind(), m.height >= tallEnough
+	m.forget(d)
 	if m.options.Speed != nil && !m.past {
 		d.speed = m.options.Speed()
 	}
@@ -300,7 +297,7 @@ func (m *model) bottom(d *drawing) []string {
 func (m *model) keyLine() string {
 	var parts []string
 	for _, k := range m.keys {
-		if k.brief != "" && !(m.options.Watching && k.brief == "^C stop") {
+		if k.brief != "" {
 			parts = append(parts, k.brief)
 		}
 	}
@@ -321,6 +318,8 @@ func (m *model) middle(d *drawing, height int) []string {
 		return m.window(d, "controls", d.controlSection(m.width).rows, height)
 	case viewHelp:
 		return m.window(d, "help", m.helpRows(d), height)
+	case viewLeaf:
+		return m.window(d, m.leaf.title, m.leaf.wrapped(m.width), height)
 	case viewPlots:
 		var rows []string
 		rows, m.pane = d.plots(m.width, height, &m.offset) // a page is so many plots

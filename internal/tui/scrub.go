@@ -10,7 +10,7 @@ import (
 // scrub goes to the next event that says something, or to the one before. Behind the last one the
 // screen follows the run again.
 func (m *model) scrub(way int) {
-	if !m.options.Watching || m.came == 0 {
+	if m.came == 0 {
 		return
 	}
 	next := m.saidBefore(m.at + 1)
@@ -19,17 +19,17 @@ func (m *model) scrub(way int) {
 	case way < 0:
 		to = 1
 		if before := m.saidBefore(m.at); before > 0 {
-			to = m.sayings[before-1].at
+			to = m.tellings[before-1].at
 		}
-	case next < len(m.sayings):
-		to = m.sayings[next].at
+	case next < len(m.tellings):
+		to = m.tellings[next].at
 	}
 	m.standAt(to)
 }
 
-// saying is an event that said something: how many events had come with it, and what it said. The records themselves
+// telling is an event that said something: how many events had come with it, and what it said. The records themselves
 // are read again when somebody goes back to them.
-type saying struct {
+type telling struct {
 	at    int
 	lines []Line
 }
@@ -38,14 +38,14 @@ type saying struct {
 func (m *model) note(events []Event) {
 	for i := range events {
 		if m.came++; len(events[i].Lines) > 0 {
-			m.sayings = append(m.sayings, saying{m.came, events[i].Lines})
+			m.tellings = append(m.tellings, telling{m.came, events[i].Lines})
 		}
 	}
 }
 
 // saidBefore is how many events said something before so many had come.
 func (m *model) saidBefore(at int) int {
-	n, _ := slices.BinarySearchFunc(m.sayings, at, func(s saying, at int) int { return s.at - at })
+	n, _ := slices.BinarySearchFunc(m.tellings, at, func(t telling, at int) int { return t.at - at })
 	return n
 }
 
@@ -69,7 +69,7 @@ func (m *model) standAt(to int) {
 
 // followAgain goes on up to so many events, whose records are read again.
 func (m *model) followAgain(to int) {
-	said := m.sayings[m.saidBefore(m.at+1):]
+	said := m.tellings[m.saidBefore(m.at+1):]
 	for record, err := range m.options.Again(m.at, to) {
 		e := Event{Record: record}
 		if err == nil {

@@ -39,7 +39,7 @@ func TestAnyWayThroughTime(t *testing.T) {
 				m.scrub(+1)
 			default:
 				for _, e := range events[m.came:min(m.came+30, len(events))] {
-					m.queue.put(&e, "")
+					m.queue.put(e)
 				}
 				m.take()
 			}

@@ -58,7 +58,8 @@ func cells(text string) int {
 	return len(text)
 }
 
-// cut shortens clean text to so many cells, with a mark where something is missing.
+// cut shortens clean text to so many cells, with a mark where something is missing: one, also where the text was cut
+// before.
 func cut(text string, width int, mark string) string {
 	switch {
 	case cells(text) <= width:
@@ -66,7 +67,11 @@ func cut(text string, width int, mark string) string {
 	case width <= 0:
 		return ""
 	}
-	return ansi.Truncate(text, width, mark)
+	kept := ansi.Truncate(text, width-cells(mark), "")
+	if cutBefore := strings.TrimRight(kept, " "); mark != "" && strings.HasSuffix(cutBefore, mark) {
+		return cutBefore
+	}
+	return kept + mark
 }
 
 // pad fills clean text up to so many cells.

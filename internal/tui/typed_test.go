@@ -59,7 +59,7 @@ func TestALineKnowsWhatWasSaid(t *testing.T) {
 	m.options.Typed = func(line Typed) { got = append(got, line) }
 	type1 := func(r rune) { m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}) }
 	type1('a')
-	m.queue.put(nil, "held, not aborted")
+	m.queue.say(said{"held, not aborted", true})
 	m.Update(woken{})
 	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
 	type1('a')
