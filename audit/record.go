@@ -98,7 +98,7 @@ func (e envelope) split() (Record, error) {
 	}
 	actor, ok := plainQuoted(e.actor)
 	if !ok && (json.Unmarshal(e.actor, &actor) != nil || !bytes.Equal(quote(actor), e.actor)) {
-		return Record{}, fmt.Errorf("actor %q is not written as the log writes it", e.actor)
+		return Record{}, fmt.Errorf("actor %q is not written as the log writes it", Cut(string(e.actor), longestShown))
 	}
 	return Record{Seq: e.seq, Prev: e.prev.String(), At: at, T: e.t, Actor: actor, Kind: string(e.kind), Body: json.RawMessage(e.body)}, nil
 }
@@ -112,7 +112,7 @@ func plainQuoted(quoted []byte) (string, bool) {
 func parseAt(at []byte) (time.Time, error) {
 	t, err := time.Parse(atLayout, string(at))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("at %q is no time", at)
+		return time.Time{}, fmt.Errorf("at %q is no time", Cut(string(at), longestShown))
 	}
 	return t, nil
 }

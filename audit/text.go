@@ -105,9 +105,12 @@ func counted[N int | int64 | uint64](n N, noun string) string {
 	return fmt.Sprint(n) + " " + noun + "s"
 }
 
+// longestShown is how much of what a damaged log holds is told, in bytes.
+const longestShown = 200
+
 // show makes a path fit for a sentence.
 func show(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(path)
 	}
 	return path

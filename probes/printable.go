@@ -90,6 +90,9 @@ func seriesName(labels map[string]string) string {
 }
 
 func labelName(name string) string {
+	if len(name) > longestLabel {
+		return labelValue(name)
+	}
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !letter && (i == 0 || r < '0' || r > '9') {

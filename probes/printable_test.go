@@ -3,7 +3,24 @@ package probes
 import (
 	"strings"
 	"testing"
+
+	"github.com/rewarm/rewarm/internal/hostiletext"
 )
+
+// TestHostileText: what is kept of an answer acts on no terminal, on one line, and is short.
+func TestHostileText(t *testing.T) {
+	for name, text := range hostiletext.Texts() {
+		series := seriesName(map[string]string{"__name__": text, text: text})
+		for how, shown := range map[string]string{"sentence": printable(text, longestText), "series": series} {
+			if why := hostiletext.Harmful(shown); why != "" {
+				t.Errorf("%s in a %s: %s", name, how, why)
+			}
+			if most := 3 * longestText * len(`\u202e`); len(shown) > most {
+				t.Errorf("%s in a %s is %d bytes long", name, how, len(shown))
+			}
+		}
+	}
+}
 
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{

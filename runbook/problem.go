@@ -19,7 +19,7 @@ type Problem struct {
 
 // String gives the place and the message: "file:line:column: message; also line 80".
 func (p Problem) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s", printable(p.File), p.Pos.Line, p.Pos.Column, p.Text())
+	return fmt.Sprintf("%s:%d:%d: %s", visible(p.File), p.Pos.Line, p.Pos.Column, p.Text())
 }
 
 // Text gives the message with the further places: "message; also lines 80, 93".

@@ -6,16 +6,24 @@ import (
 	"unicode"
 )
 
-// quotedLimit is how many runes of outside text a message shows.
-const quotedLimit = 60
+// How many runes of outside text a message shows: of a value in quotes, and of a name or of the sentence of a library.
+const (
+	quotedLimit    = 60
+	printableLimit = 200
+)
 
 // quote shows text from outside in a message: in quotes, with everything that a
 // terminal could act on made visible, and cut when it is long.
-func quote(text string) string {
-	if runes := []rune(text); len(runes) > quotedLimit {
-		text = string(runes[:quotedLimit]) + "…"
+func quote(text string) string { return strconv.Quote(cut(text, quotedLimit)) }
+
+// printable gives a name or a sentence as it is when it is harmless, else in quotes, and cut when it is long.
+func printable(text string) string { return visible(cut(text, printableLimit)) }
+
+func cut(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
-	return strconv.Quote(text)
+	return text
 }
 
 // unprintable finds the first rune that could act on a terminal or turn the
@@ -37,8 +45,8 @@ func actsOnTerminal(r rune) bool {
 	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }
 
-// printable gives the text as it is when it is harmless, else in quotes.
-func printable(text string) string {
+// visible gives the text as it is when it is harmless, else in quotes.
+func visible(text string) string {
 	if _, bad := unprintable(text); bad || strings.ContainsAny(text, "\n\t") {
 		return strconv.Quote(text)
 	}

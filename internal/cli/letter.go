@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/internal/harmless"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -94,8 +96,8 @@ func (l letter) check(run string) error {
 	return nil
 }
 
-// unfit reports what no order needs: whatever would be hidden on a terminal, and line breaks.
-func unfit(r rune) bool { return r == '\n' || r == '\t' || hidden(r) }
+// unfit reports what no order needs: whatever would be hidden on a terminal, line breaks, and bytes that are no text.
+func unfit(r rune) bool { return r == utf8.RuneError || harmless.Hidden(r) }
 
 // ordersFromElsewhere reports whether an order may come from elsewhere: all that can be
 // typed, and no interrupt, which is a signal to the process.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
@@ -119,7 +118,7 @@ func (s *settings) metricsAddress() (string, error) {
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
-	if err != nil || strings.ContainsFunc(host, hidden) {
+	if err != nil || oneLine(host) != host {
 		return "", usage(fmt.Errorf("--metrics-listen %q is neither a port nor host:port", given),
 			"write 9464 for this machine alone, or 0.0.0.0:9464 for everybody")
 	}

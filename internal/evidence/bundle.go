@@ -165,7 +165,7 @@ func manifestOf(m Manifest, list files) (Manifest, error) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		size, sum, err := sumOf(list[name])
 		if err != nil {
-			return m, fmt.Errorf("%q: %w", name, err)
+			return m, fmt.Errorf("%q: %w", named(name), err)
 		}
 		m.Files = append(m.Files, ManifestFile{Name: name, Size: size, SHA256: sum})
 	}
@@ -181,7 +181,7 @@ func pack(out io.Writer, list files) error {
 			return err
 		}
 		if _, err := pour(to, list[name]); err != nil {
-			return fmt.Errorf("%q: %w", name, err)
+			return fmt.Errorf("%q: %w", named(name), err)
 		}
 	}
 	return w.Close()
@@ -213,7 +213,7 @@ func unpack(bundle io.ReaderAt, size int64) (files, error) {
 			continue // a folder, which other programs write down
 		}
 		if _, twice := list[entry.Name]; twice {
-			return nil, fmt.Errorf("%q is in the bundle twice", entry.Name)
+			return nil, fmt.Errorf("%q is in the bundle twice", named(entry.Name))
 		}
 		if entry.UncompressedSize64 > room {
 			return nil, fmt.Errorf("the bundle holds more than %d bytes", mostBytes)

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	htmltemplate "html/template"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	texttemplate "text/template"
 	"time"
-	"unicode"
 
+	"github.com/rewarm/rewarm/internal/harmless"
 	"github.com/rewarm/rewarm/templates"
 )
 
@@ -68,30 +67,8 @@ func svg(p plot) htmltemplate.HTML { return htmltemplate.HTML(p.SVG()) }
 // clock is a time of day in UTC.
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.0") }
 
-// visible makes control characters, direction overrides and what shows nothing visible, on one line.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if hidden(r) {
-			b.WriteString(strings.Trim(quoteRune(r), "'"))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func hidden(r rune) bool {
-	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || r == unicode.ReplacementChar || blank(r)
-}
-
-// blank reports graphic characters that show nothing and can hide or split words, as on a terminal.
-func blank(r rune) bool {
-	return r == '\u00ad' || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
-}
+// visible is text from outside on one line, as a terminal would show it.
+func visible(text string) string { return harmless.Line(text) }
 
 // md makes text harmless in a Markdown table or paragraph: no markup, no HTML, no new cell.
 func md(text string) string {
@@ -99,5 +76,3 @@ func md(text string) string {
 }
 
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "`", "&#96;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "!", `\!`, "~", `\~`, `\`, `\\`, "$", `\$`)
-
-func quoteRune(r rune) string { return strconv.QuoteRuneToASCII(r) }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/hostiletext"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -75,6 +76,36 @@ func TestDamageInPlainWords(t *testing.T) {
 	} {
 		if _, err := verified(damaged, Check{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "zip:") {
 			t.Errorf("%v, not %q", err, want)
+		}
+	}
+}
+
+// TestNamesAreCut: what a bundle calls its files, its run and its format is told, and not at any length.
+func TestNamesAreCut(t *testing.T) {
+	bundle, m, _ := signedBundle(t)
+	all, long := texts(t, bundle), strings.Repeat("n", hostiletext.Long)
+	with := func(name string, text []byte) map[string][]byte {
+		changed := maps.Clone(all)
+		changed[name] = text
+		return changed
+	}
+	sealed := with(long, nil)
+	sealed[manifestFile] = resealed(t, sealed, m.Run, "v1")
+	named := bytes.Replace(all[manifestFile], []byte(runbookFile), []byte(long), 1)
+	other := maps.Clone(all)
+	delete(other, signatureFile)
+	other[manifestFile] = resealed(t, other, long, "v1")
+	format := bytes.Replace(all[manifestFile], []byte(BundleFormat), []byte(long), 1)
+	for what, changed := range map[string]map[string][]byte{
+		"a file too many":      with(long, nil),
+		"a file in its place":  sealed,
+		"a file that is named": with(manifestFile, named),
+		"a run":                other,
+		"a format":             with(manifestFile, format),
+	} {
+		_, err := verified(packedOf(t, changed), Check{Version: "v1"})
+		if !IsBroken(err) || !strings.Contains(err.Error(), long[:longestName]+"…") || len(err.Error()) > 2*longestName {
+			t.Errorf("%s: %.1000v", what, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/harmless"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -73,12 +74,23 @@ func (e *Broken) Error() string {
 	if e.File == "" {
 		return e.Why
 	}
-	return e.File + ": " + e.Why
+	return named(e.File) + ": " + e.Why
 }
 
+// broken says what does not hold. What a bundle calls its files, its run or its format may be of any length.
 func broken(file, format string, args ...any) error {
+	for i, arg := range args {
+		if name, ok := arg.(string); ok {
+			args[i] = named(name)
+		}
+	}
 	return &Broken{File: file, Why: fmt.Sprintf(format, args...)}
 }
+
+// longestName bounds a name from outside in a sentence, in bytes: that of a run in whose folder a file lies has its place.
+const longestName = 250
+
+func named(name string) string { return harmless.Cut(name, longestName) }
 
 // Verify checks a bundle by itself, without a network: the zip, every hash, the signature of the manifest,
 // the chain, the signed head, that the runbook is the one of the log, and that the figures, the timeline and

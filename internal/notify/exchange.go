@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rewarm/rewarm/internal/harmless"
 )
 
 // The kinds of receivers.
@@ -171,5 +173,5 @@ func quoted(answer string) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf(": %q", shorten(text, longestQuote))
+	return ": " + strconv.Quote(harmless.Cut(text, longestQuote))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/hostiletext"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -160,9 +161,15 @@ func written(t *testing.T, write func(Message, Receiver) ([]byte, error), m Mess
 	}
 }
 
-// TestLinesAreCutBetweenCharacters keeps a long line valid.
-func TestLinesAreCutBetweenCharacters(t *testing.T) {
-	if got := shorten("aé", 2); got != "a…" {
-		t.Errorf("cut to %q", got)
+// TestHostileAnswer: what an error repeats of a receiver's answer acts on no terminal, and is short.
+func TestHostileAnswer(t *testing.T) {
+	for name, text := range hostiletext.Texts() {
+		shown := quoted(text)
+		if why := hostiletext.Harmful(shown); why != "" {
+			t.Errorf("%s: %s", name, why)
+		}
+		if len(shown) > longestQuote*len(`\u202e`)+len(`: "…"`) {
+			t.Errorf("%s is %d bytes long", name, len(shown))
+		}
 	}
 }

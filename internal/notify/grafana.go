@@ -5,6 +5,8 @@ import (
 	"errors"
 	"html"
 	"strings"
+
+	"github.com/rewarm/rewarm/internal/harmless"
 )
 
 // annotation is what Grafana's /api/annotations takes:
@@ -25,7 +27,7 @@ func grafana(m Message, r Receiver) ([]byte, error) {
 	lines := append([]string{e.Where + ": " + e.Text}, e.Details...)
 	lines = append(lines, runLine(m), headLine(m))
 	for i, line := range lines {
-		lines[i] = html.EscapeString(shorten(line, longestLine))
+		lines[i] = html.EscapeString(harmless.Cut(line, longestLine))
 	}
 	tags := []string{"rewarm", "service:" + m.Service, "run:" + m.Run, "kind:" + string(e.Kind)}
 	return json.Marshal(annotation{Dashboard: r.Dashboard, Panel: r.Panel, Time: e.At.UnixMilli(),

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rewarm/rewarm/internal/harmless"
 )
 
 // slackMessage is what Slack's incoming webhooks take, and what is compatible with them. Nothing in the text is
@@ -37,7 +38,7 @@ func slack(m Message, _ Receiver) ([]byte, error) {
 	}
 	lines = append(lines, headLine(m))
 	for i, line := range lines {
-		lines[i] = slackEscapes.Replace(shorten(line, longestLine))
+		lines[i] = slackEscapes.Replace(harmless.Cut(line, longestLine))
 	}
 	return json.Marshal(slackMessage{Text: strings.Join(lines, "\n")})
 }
@@ -65,16 +66,4 @@ func headLine(m Message) string {
 		return "head " + last + by
 	}
 	return "record " + last + "; head " + signed + by
-}
-
-// shorten cuts a line between characters.
-func shorten(line string, longest int) string {
-	if len(line) <= longest {
-		return line
-	}
-	cut := longest
-	for cut > 0 && !utf8.RuneStart(line[cut]) {
-		cut--
-	}
-	return line[:cut] + "…"
 }

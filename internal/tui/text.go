@@ -1,51 +1,23 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/rewarm/rewarm/internal/harmless"
 )
 
-// clean makes visible what a terminal would obey or hide, on one line: control characters,
-// direction overrides, invalid UTF-8.
-func clean(text string) string {
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == utf8.RuneError || !hidden(r):
-			b.WriteString(text[i : i+size])
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-		i += size
-	}
-	return b.String()
-}
+// clean makes visible what a terminal would obey or hide, on one line.
+func clean(text string) string { return harmless.Escaped(text, hidden) }
 
-// hidden reports characters that must not reach a terminal. RuneError is among them only so that
-// invalid bytes are looked at. Marks that combine, and joiners, are hidden too: a terminal and this
+// hidden reports characters that must not reach a screen: marks that combine, too, for a terminal and this
 // program could disagree about the cells that they take, and a border would break.
 func hidden(r rune) bool {
-	switch {
-	case r == utf8.RuneError:
-		return true
-	case r < utf8.RuneSelf:
-		return r < ' ' || r == 0x7f
-	}
-	return !unicode.IsGraphic(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) || unicode.Is(unicode.Zl, r) ||
-		unicode.Is(unicode.Zp, r) || r == '\u00ad' || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
+	return harmless.Hidden(r) || r >= utf8.RuneSelf && (unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r))
 }
 
 // cells is how wide clean text is on a terminal.
