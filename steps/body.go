@@ -411,7 +411,8 @@ type ManualBody struct {
 const AboutExpiry = "expiry"
 
 // OrderedBody is what a person told the run to do. An order that came from elsewhere and
-// was refused is told by it too: nothing followed from that.
+// was refused is told by it too: nothing followed from that. So is the end of an undo that
+// waited and that the walk does not make any more.
 type OrderedBody struct {
 	Order   OrderKind `json:"order"`
 	Step    string    `json:"step,omitempty"`
@@ -420,8 +421,12 @@ type OrderedBody struct {
 	Until   time.Time `json:"until,omitzero"` // of a handover
 	Reason  string    `json:"reason,omitempty"`
 	Refused string    `json:"refused,omitempty"`
+	Moot    string    `json:"moot,omitempty"` // of an undo that By has ordered and that waited: why it is not made any more
 	Origin  *Origin   `json:"origin,omitempty"`
 }
+
+// Follows reports whether the walk follows a person's order by it.
+func (b *OrderedBody) Follows() bool { return b.Refused == "" && b.Moot == "" }
 
 // Called says that a call was started, or how it ended.
 type Called struct {
@@ -463,6 +468,7 @@ type Ended struct {
 	Overrides []Override `json:"overrides"`
 	Calls     []string   `json:"calls,omitempty"`   // calls that were not undone
 	ByHand    []string   `json:"by_hand,omitempty"` // what people did by hand and have not taken back
+	Undos     []string   `json:"undos,omitempty"`   // undos that waited and were not made
 }
 
 // Override is a control that is not at its steady value.

@@ -168,5 +168,8 @@ func (s *State) endedBody(reason, by string) *Ended {
 	for _, step := range s.toUndo() {
 		body.Calls = append(body.Calls, step.Name)
 	}
+	for _, l := range s.Lifts() {
+		body.Undos = append(body.Undos, l.String())
+	}
 	return body
 }

@@ -18,8 +18,8 @@
 //  3. what adds load is idled, after an abort, an interrupt or a resume;
 //  4. brakes: undoing what failed, putting back what drifted, harder brakes, guards;
 //  5. the protecting stages, step after step, without waiting for their effect;
-//  6. decisions that follow from what was observed: drift, expectations, guards,
-//     recovery, holds and their end;
+//  6. decisions that follow from what was observed: drift, undos that it has made moot,
+//     expectations, guards, recovery, holds and their end;
 //  7. the next poll, when it is due;
 //  8. the releasing stages, one step at a time, behind everything that blocks.
 //

@@ -27,7 +27,10 @@ func dump(s *State) string {
 		if st.Ordered != nil {
 			ordered = fmt.Sprint(st.Ordered.By, st.Ordered.Reason, st.Ordered.At.UTC())
 		}
-		st.Awaiting, st.Undoing, st.Acted, st.ByHand, st.Ordered = nil, nil, nil, nil, nil
+		if st.NotMade != nil {
+			ordered += "; not made: " + st.NotMade.String()
+		}
+		st.Awaiting, st.Undoing, st.Acted, st.ByHand, st.Ordered, st.NotMade = nil, nil, nil, nil, nil, nil
 		st.EnteredAt, st.TargetAt = st.EnteredAt.UTC(), st.TargetAt.UTC()
 		failed := shown(st.Failed)
 		st.Failed = nil

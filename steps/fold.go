@@ -207,7 +207,6 @@ func (s *State) drifted(b *Drifted) {
 	default:
 		c := s.Control(b.Control)
 		c.Expected, c.Version, c.Since, c.By, c.Reverted = b.Found, 0, s.LastAt, byHand, false
-		s.overtaken(b.Control)
 		if b.Direction != runbook.Releasing {
 			s.supersede(b.Control, false)
 		}
@@ -264,7 +263,11 @@ func (s *State) skipped(b *Skipped) {
 }
 
 func (s *State) ordered(b *OrderedBody) {
-	if b.Refused != "" {
+	switch {
+	case b.Refused != "":
+		return
+	case b.Moot != "":
+		s.undoMoot(b)
 		return
 	}
 	switch b.Order {

@@ -23,6 +23,7 @@ type Lift struct {
 	Control  string // "" for a call
 	Back     string // what there will be, for people
 	approval runbook.Approval
+	flip     *FlipState // nil for a call
 }
 
 // String says what is to be put back, by whom and why.
@@ -60,11 +61,19 @@ func (l Lift) Awaits(approve ApproveMode) string {
 func (l Lift) Drop() string { return string(OrderKeep) + " " + l.Step }
 
 // Lifts gives what persons want put back and what waits for the exit, in walk order; none
-// once the run has ended.
+// once the run has ended or another one has taken over.
 func (s *State) Lifts() []Lift {
+	if s.Ending != "" || s.TakenBy() != "" {
+		return nil
+	}
+	return s.owedLifts()
+}
+
+// owedLifts gives every undo that was ordered and lifts, and that was neither made nor dropped.
+func (s *State) owedLifts() []Lift {
 	var list []Lift
 	for step := range s.Doc.Steps() {
-		if st := s.steps[step.Name]; s.Ending == "" && st != nil && st.undoWaits(step) {
+		if st := s.steps[step.Name]; st != nil && st.undoWaits(step) {
 			list = append(list, s.liftOf(step, st))
 		}
 	}
@@ -77,7 +86,7 @@ func (s *State) liftOf(step *runbook.Step, st *StepState) Lift {
 		l.Back = "its call taken back"
 		return l
 	}
-	l.Control = st.Undoing.Plan.Control
+	l.Control, l.flip = st.Undoing.Plan.Control, st.Undoing
 	l.Back = readableAfter(s.Doc.Control(l.Control), st.Undoing.Plan.Before)
 	return l
 }
@@ -141,7 +150,7 @@ func (n *next) orderedLifts() Move {
 			continue
 		}
 		if waits := n.liftWaits(); waits != "" {
-			n.blockLast("the undo of " + step.Name + " waits: " + waits)
+			n.blockLast("the undo of " + step.Name + " waits: " + waits + n.liftWayOut(n.s.liftOf(step, st)))
 			return nil
 		}
 		if move := n.orderedLift(step, st); move != nil {
@@ -165,6 +174,26 @@ func (n *next) liftWaits() string {
 		return n.waitingForExit()
 	}
 	return ""
+}
+
+// liftWayOut says what ends the waiting of an undo for an exit that may fail because of the very brake: one that was put on
+// when the service had recovered, and has left its bounds again.
+func (n *next) liftWayOut(l Lift) string {
+	if _, out := n.s.OutAgain(); !out || l.flip == nil || !l.flip.At.Add(n.s.offset).After(n.s.Recovered.RecoveredAt) {
+		return ""
+	}
+	return "; where this brake itself keeps the exit from holding, abort the walk and lift it with rewarm controls set"
+}
+
+// Stands says what stands before the undo at a time, and the way out where it may wait for ever; "" when only its word is
+// missing.
+func (s *State) Stands(l Lift, now time.Time) string {
+	n := &next{s: s, doc: s.Doc, now: now, looks: true}
+	waits := n.liftWaits()
+	if waits == "" {
+		return ""
+	}
+	return waits + n.liftWayOut(l)
 }
 
 // orderedLift puts one step back once that is approved.

@@ -34,7 +34,7 @@ import (
 //	      id=ID [proof=acl|claimed] [waited=D]              from elsewhere
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
-//	show readings|question|blocking|costs|controls|commander|holds|overrides
+//	show readings|question|blocking|costs|controls|commander|holds|lifts|unmade|overrides
 func TestRules(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var w *walker
@@ -381,7 +381,15 @@ func (w *walker) show(what string) error {
 		fmt.Fprintln(&w.out, w.redis.commander())
 	case "lifts":
 		for _, l := range s.Lifts() {
-			fmt.Fprintf(&w.out, "%s; %s drops it\n", l, l.Drop())
+			fmt.Fprintf(&w.out, "%s; %s drops it", l, l.Drop())
+			if stands := s.Stands(l, w.clock.now); stands != "" {
+				fmt.Fprintf(&w.out, "; waits: %s", stands)
+			}
+			fmt.Fprintln(&w.out)
+		}
+	case "unmade":
+		for _, l := range s.UndosNotMade("") {
+			fmt.Fprintln(&w.out, l)
 		}
 	case "holds":
 		for _, h := range s.Holds() {

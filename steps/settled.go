@@ -100,9 +100,6 @@ func (s *State) flipped(b *Settled) {
 		s.own(flip)
 		s.exit.passesNow = false // what passed was before it
 	}
-	if p := flip.Target.Purpose; !flip.Nothing && p != PurposeUndo && p != PurposePutBack {
-		s.overtaken(flip.Plan.Control)
-	}
 	if b.Seen && !equalRaw(b.Found, flip.Plan.After) { // somebody has changed it since, or a failover has lost it
 		s.noticed(flip.Plan.Control, b.Found)
 		s.Control(flip.Plan.Control).Unread = true
@@ -264,7 +261,6 @@ func (s *State) idled(control string) {
 func (s *State) reverted(b *Drifted) {
 	c := s.Control(b.Control)
 	c.Expected, c.Reverted = b.Found, true
-	s.overtaken(b.Control)
 	s.lostFlip(b.Control, s.LastAt.Add(s.offset))
 	s.supersede(b.Control, false)
 	delete(s.drifts, b.Control)
@@ -321,6 +317,15 @@ func (s *State) measure(offset time.Duration) {
 	s.offset, s.measured, s.early = offset, true, nil
 }
 
+// anew is a step at its start, which still owes a person the end of an undo that waits.
+func (st *StepState) anew(step *runbook.Step) *StepState {
+	fresh := &StepState{NotMade: st.NotMade}
+	if st.undoWaits(step) {
+		fresh.Undoing, fresh.Ordered, fresh.UndoCall = st.Undoing, st.Ordered, st.UndoCall
+	}
+	return fresh
+}
+
 // sendBack sends the steps that had flipped this control back to their start, so that
 // they are gated and approved again. From restore on nothing is sent back any more.
 func (s *State) sendBack(control string) {
@@ -330,7 +335,7 @@ func (s *State) sendBack(control string) {
 		}
 		f.Idled = true
 		if step := s.Doc.Step(f.Target.Step); step != nil && !step.Stage.Protects() {
-			s.steps[step.Name] = &StepState{}
+			s.steps[step.Name] = s.Step(step.Name).anew(step)
 			s.voidStep(step.Name)
 		}
 	}

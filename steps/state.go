@@ -109,6 +109,7 @@ type StepState struct {
 	UndoneFor string     // why it has to be put back, or was
 	Undone    bool       // was put back, and the hold that follows is not written yet
 	Ordered   *UndoWord  // of the person who wants it put back; nil when nobody does
+	NotMade   *NotMade   // what a person wanted put back last, when that is not made any more
 	Instead   bool       // its else was started because Redis could not be reached
 	Acted     *FlipState // stands for a call that ended well, or what was done by hand: its expectation is judged from then
 	ByHand    *HandDone  // a person did it because its flip could not be made

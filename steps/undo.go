@@ -92,7 +92,7 @@ func (s *State) undoOrdered(b *OrderedBody) {
 		return
 	}
 	st := s.Step(step.Name)
-	st.Undoing, st.Ordered, st.UndoneFor = flip, s.wordOf(b), "the order of "+b.By
+	st.Undoing, st.Ordered, st.UndoneFor, st.NotMade = flip, s.wordOf(b), "the order of "+b.By, nil
 	s.voidStep(step.Name)
 	if st.undoWaits(step) {
 		return
@@ -122,14 +122,4 @@ func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, about string, wor
 
 func (s *State) wordOf(b *OrderedBody) *UndoWord {
 	return &UndoWord{By: b.By, Reason: b.Reason, At: s.LastAt}
-}
-
-// overtaken ends the waiting for an undo that was ordered: its control was written since,
-// and what the person had seen is no longer there.
-func (s *State) overtaken(control string) {
-	for step := range s.Doc.Steps() {
-		if st := s.Step(step.Name); st.Undoing != nil && st.Undoing.Plan.Control == control && st.undoWaits(step) {
-			st.dropUndo()
-		}
-	}
 }

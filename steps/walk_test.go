@@ -235,6 +235,9 @@ func (w *walker) line(r audit.Record, body any) string {
 		if b.Refused != "" {
 			refused = ", refused"
 		}
+		if b.Moot != "" {
+			return fmt.Sprintf("moot %s %s%s: %s", b.Order, b.Step, by(b.By), b.Moot)
+		}
 		return strings.TrimSpace(fmt.Sprintf("ordered %s %s%s%s", b.Order, b.Step, by(b.By), refused))
 	case *Called:
 		return calledLine(b)

@@ -347,6 +347,9 @@ func skippedText(b *steps.Skipped) string {
 }
 
 func orderedText(b *steps.OrderedBody) string {
+	if b.Moot != "" {
+		return "the undo that " + b.By + " ordered is not made any more: " + b.Moot
+	}
 	text := "ordered " + string(b.Order)
 	if b.Order == steps.OrderHandover {
 		text += fmt.Sprintf(" to %s until %s UTC", b.To, b.Until.UTC().Format("2006-01-02 15:04"))
@@ -410,7 +413,8 @@ func (t *transcript) endedText(kind string, b *steps.Ended) string {
 		}
 		text += "; not at its steady value: " + strings.Join(list, ", ")
 	}
-	return text + also("; calls not undone: ", strings.Join(b.Calls, ", ")) + also("; done by hand and not taken back: ", strings.Join(b.ByHand, "; "))
+	return text + also("; calls not undone: ", strings.Join(b.Calls, ", ")) + also("; done by hand and not taken back: ", strings.Join(b.ByHand, "; ")) +
+		also("; undos that waited and were not made: ", strings.Join(b.Undos, "; "))
 }
 
 // ago writes how long something has been so.

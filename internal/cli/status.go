@@ -35,7 +35,8 @@ type status struct {
 	Step      string           `json:"step"`
 	Blocking  string           `json:"blocking"`
 	Owed      []string         `json:"owed"`
-	Undos     []undo           `json:"undos,omitempty"`    // that wait for the exit and for a word
+	Undos     []undo           `json:"undos,omitempty"` // that wait for the exit and for a word
+	NotMade   []undo           `json:"undos_not_made,omitempty"`
 	ByHand    []string         `json:"by_hand,omitempty"`  // steps that were done by hand and are not taken back
 	Readings  []reading        `json:"readings,omitempty"` // by hand, that stand
 	Overrides []steps.Override `json:"overrides"`
@@ -75,14 +76,33 @@ type undo struct {
 	By      string    `json:"by"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
+	Waits   string    `json:"waits,omitempty"`    // what stands before it; missing when only its word is
+	NotMade string    `json:"not_made,omitempty"` // why it is not made any more; missing of one that waits
 }
 
-func undosOf(s *steps.State) []undo {
+func undosOf(s *steps.State, now time.Time) []undo {
 	var list []undo
 	for _, l := range s.Lifts() {
-		list = append(list, undo{l.Step, l.Control, l.Back, l.By, l.Reason, l.At.UTC()})
+		u := undoOf(l)
+		u.Waits = s.Stands(l, now)
+		list = append(list, u)
 	}
 	return list
+}
+
+// undosNotMade are those that a person had ordered and that wait no more, in a run that another may have taken over.
+func undosNotMade(s *steps.State, takenBy string) []undo {
+	var list []undo
+	for _, l := range s.UndosNotMade(takenBy) {
+		u := undoOf(l.Lift)
+		u.NotMade = l.Why
+		list = append(list, u)
+	}
+	return list
+}
+
+func undoOf(l steps.Lift) undo {
+	return undo{Step: l.Step, Control: l.Control, Back: l.Back, By: l.By, Reason: l.Reason, Since: l.At.UTC()}
 }
 
 // watchkeeper is who has the watch over a run.
@@ -207,7 +227,8 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Run: state.Begun.Run, Service: state.Begun.Service, Lab: state.Begun.Lab,
 		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
-		Undos:    undosOf(state),
+		Undos:    undosOf(state, p.asOf(state)),
+		NotMade:  undosNotMade(state, ""),
 		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
 		TakenBy:  state.TakenBy(),

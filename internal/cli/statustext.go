@@ -15,6 +15,8 @@ type standing struct {
 	now   time.Time
 	past  bool     // nothing walks it: what others have changed since is not known
 	words []string // that can be typed now, nil where nothing can
+	// takenBy is the run that has taken over from this one, "" when none has.
+	takenBy string
 }
 
 // text has what blocks, what can be typed and what waiting costs last, so that they stay
@@ -41,9 +43,7 @@ func (v standing) text(width int) string {
 	if owed := s.Owed(); len(owed) > 0 {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))
 	}
-	for _, l := range s.Lifts() {
-		rows = append(rows, "undo waits "+v.since(l.At)+": "+l.String()+"; "+l.Drop()+" drops it")
-	}
+	rows = append(rows, v.undos()...)
 	for _, h := range s.DoneByHand() {
 		rows = append(rows, "done by hand, for a person to take back: "+h.String())
 	}
@@ -55,6 +55,24 @@ func (v standing) text(width int) string {
 		rows[i] = oneLine(rows[i])
 	}
 	return wrapRows(rows, width)
+}
+
+// undos says what persons want put back and what it waits for, and what is not put back any more and why.
+func (v standing) undos() []string {
+	var rows []string
+	blocking := v.state.Blocking(v.now)
+	if v.takenBy == "" {
+		for _, l := range v.state.Lifts() {
+			rows = append(rows, "undo waits "+v.since(l.At)+": "+l.String()+"; "+l.Drop()+" drops it")
+			if stands := v.state.Stands(l, v.now); !strings.Contains(blocking, stands) { // which is said below
+				rows = append(rows, "  for:  "+stands)
+			}
+		}
+	}
+	for _, l := range v.state.UndosNotMade(v.takenBy) {
+		rows = append(rows, "undo not made: "+l.String())
+	}
+	return rows
 }
 
 // blocks says what blocks, what may be done about it, and what waiting costs.

@@ -212,6 +212,10 @@ func (t *tally) words(e entry) {
 	case *steps.Noted:
 		add(&t.f.Said, b.By, b.Text)
 	case *steps.OrderedBody:
+		if b.Moot != "" {
+			add(&t.f.Said, "", string(b.Order), b.Step, "that "+b.By+" ordered is not made any more:", b.Moot)
+			return
+		}
 		add(&t.f.Said, b.By, string(b.Order), b.Step, b.Reason)
 	case *steps.ConfirmedBody:
 		t.asked[b.Step] = cmp.Or(b.Ask, t.asked[b.Step])

@@ -44,7 +44,7 @@ func deedOf(body any) (Deed, bool) {
 	case *steps.ManualBody:
 		return Deed{Deed: steps.OrderReading, About: b.Ask.Probe, Text: b.Value + " from " + b.Source}, true
 	case *steps.OrderedBody:
-		return Deed{Deed: b.Order, About: b.Step, Text: b.Reason}, b.Refused == ""
+		return Deed{Deed: b.Order, About: b.Step, Text: b.Reason}, b.Follows()
 	case *steps.Settled:
 		lifts := b.Target.Purpose == steps.PurposeUndo && b.Plan.Direction == runbook.Releasing && b.Result == steps.ResultApplied
 		return Deed{Deed: DeedLift, About: b.Target.Step, Text: b.Plan.Control + " to " + b.After}, lifts

@@ -102,6 +102,7 @@ var mutants = []struct {
 	{"the fence is not looked at", warp{apply: withoutFence}, `30 elsewhere "" "" 1s`, oneCommander},
 	{"the process is not looked at", warp{apply: withoutProcess}, "30 elsewhere \"\" \"\" 1s\n33 forget \"\" \"everything\" 0s", oneCommander},
 	{"the end names nothing", decided(func(b *steps.Ended) { b.Overrides = nil }), `150 order "" "abort" 0s`, closeNames},
+	{"the end leaves out an undo that waits", decided(func(b *steps.Ended) { b.Undos = nil }), "150 order \"pause\" \"undo\" 0s\n170 order \"\" \"abort\" 0s", undoTold},
 	{"the hash is read as it was planned", warp{read: planned}, "", logExplains},
 	{"the log leaves out a version", written(func(b *steps.Settled) { b.Version = 0 }), "", resumeFold},
 	{"a record names another before it", warp{forked: true}, "", chainHolds},

@@ -37,6 +37,7 @@ const (
 	toTheEnd       = "comes-to-its-end"
 	noSurprise     = "no-surprise"
 	orderOnce      = "order-once"
+	undoTold       = "undo-told"
 )
 
 // Invariants says what is checked, by name.
@@ -59,6 +60,7 @@ var Invariants = map[string]string{
 	rests:          "so many moves without the clock moving are too many",
 	toTheEnd:       "in a world that is well, with persons who do what they are asked, a walk ends",
 	orderOnce:      "an order from elsewhere is one record, however often it comes, and one that is late is not followed",
+	undoTold:       "an undo that a person ordered is made, dropped by a word, or told in a record not to be made any more; while the walk sleeps it is under way or listed",
 	noSurprise:     "a walk ends for a reason that a person can be told: another commander, a log that takes no records, a Redis that refuses the command",
 }
 
@@ -186,7 +188,10 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 	case *steps.Guarded:
 		c.breached[b.Guard] = b.Breached
 	case *steps.OrderedBody:
-		if b.Refused != "" {
+		if b.Moot != "" {
+			delete(c.ordered, b.Step)
+		}
+		if !b.Follows() {
 			break
 		}
 		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
@@ -206,6 +211,9 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 			c.lifted(cause, b.Lifted)
 		}
 	case *steps.Called:
+		if b.Undo && b.Finished {
+			delete(c.ordered, b.Step)
+		}
 		switch {
 		case !b.Finished || b.Instead:
 		case b.OK:
@@ -359,7 +367,7 @@ func (c *checker) undoes(p *process, step *runbook.Step, b *steps.Intended) {
 // a gate of its own.
 func (c *checker) undoesCall(p *process, step *runbook.Step) {
 	what := "undoing the call of " + step.Name
-	if !c.ordered[step.Name] || c.undoing[step.Name] {
+	if !c.ordered[step.Name] || c.undoing[step.Name] || restoring(p.machine.State()) {
 		c.lifts(p.machine.State(), what)
 		return
 	}
@@ -369,6 +377,16 @@ func (c *checker) undoesCall(p *process, step *runbook.Step) {
 	if c.asks(step) && !slices.ContainsFunc(c.given, named) {
 		c.broken(releaseWord, "%s is started without an approval", what)
 	}
+}
+
+// restoring reports whether the restore may take back what is left.
+func restoring(s *steps.State) bool {
+	for step := range s.Doc.Steps() {
+		if step.Restore != nil && s.Step(step.Name).Phase == steps.StepEntered {
+			return true
+		}
+	}
+	return false
 }
 
 // exitHolds checks that nothing stands before a lift and that the exit holds, and gives since when.
@@ -648,8 +666,19 @@ func (c *checker) moved(p *process, move steps.Move) {
 		return
 	}
 	c.explained(p, s)
+	c.undosListed(s)
 	if c.well(p) && !c.ending {
 		c.braked(s)
+	}
+}
+
+// undosListed wants every undo that would lift a brake to be listed as long as nothing has ended it.
+func (c *checker) undosListed(s *steps.State) {
+	for step := range c.ordered {
+		listed := slices.ContainsFunc(s.Lifts(), func(l steps.Lift) bool { return l.Step == step })
+		if c.w.doc.Step(step).Stage.Protects() && !listed {
+			c.broken(undoTold, "the walk sleeps, and nothing tells what became of the undo of %s", step)
+		}
 	}
 }
 
@@ -787,6 +816,17 @@ func (c *checker) ended(p *process, b *steps.Ended) {
 	for step, on := range c.calls {
 		if d := c.w.doc.Step(step); on && d.Call != nil && d.Call.Undo != nil && !slices.Contains(b.Calls, step) {
 			c.broken(closeNames, "the call of %s was not undone and is not named", step)
+		}
+	}
+	c.undosNamed(b)
+}
+
+// undosNamed wants the last record to name every undo that would have lifted a brake and that nothing has ended.
+func (c *checker) undosNamed(b *steps.Ended) {
+	for step := range c.ordered {
+		named := slices.ContainsFunc(b.Undos, func(u string) bool { return strings.HasPrefix(u, step+": ") })
+		if c.w.doc.Step(step).Stage.Protects() && !named {
+			c.broken(undoTold, "the run ends, and nothing tells what became of the undo of %s", step)
 		}
 	}
 }

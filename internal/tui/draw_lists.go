@@ -28,23 +28,35 @@ func (d *drawing) holdSection(width int) section {
 // owedSection names what persons want put back, all of it where the screen ends first, and the steps whose effect has
 // not been seen yet.
 func (d *drawing) owedSection(width int) section {
-	var rows, each, names []string
+	var rows, rest, names []string
 	for _, l := range d.s.Lifts() {
 		text := fmt.Sprintf("undo waits %s: %s; \"%s\" drops it", lasts(d.now.Sub(l.At)), l, l.Drop())
-		each = append(each, d.paintedWrap(d.ink.doubt, text, width, 6)...)
+		rows = append(rows, d.paintedWrap(d.ink.doubt, text, width, 6)...)
 		names = append(names, l.Step)
 	}
 	if len(names) > 1 {
-		rows = d.paintedWrap(d.ink.doubt, "undo waits: "+strings.Join(names, ", "), width, 6)
-	} else {
-		rows, each = each, nil
+		rows, rest = d.paintedWrap(d.ink.doubt, "undo waits: "+strings.Join(names, ", "), width, 6), rows
 	}
 	least := len(rows)
 	if owed := d.s.Owed(); len(owed) > 0 {
 		rows = append(rows, d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6)...)
 		least++
 	}
-	return section{rows: append(rows, each...), least: least, flows: true}
+	return section{rows: slices.Concat(rows, rest, d.undoRows(width)), least: least, flows: true}
+}
+
+// undoRows say what an undo waits for, and which are not made any more and why.
+func (d *drawing) undoRows(width int) []string {
+	var rows []string
+	for _, l := range d.s.Lifts() {
+		if stands := d.s.Stands(l, d.now); !strings.Contains(d.blocking, stands) { // which the foot says
+			rows = append(rows, d.paintedWrap(ink{}, "undo of "+l.Step+" waits for: "+stands, width, 6)...)
+		}
+	}
+	for _, l := range d.s.UndosNotMade("") {
+		rows = append(rows, d.paintedWrap(ink{}, "undo not made: "+l.String(), width, 6)...)
+	}
+	return rows
 }
 
 // controlSection is what is not at its steady value, with owner and age.
