@@ -101,12 +101,7 @@ func (s *Store) Answer(ctx context.Context, run string, lines [][]byte) error {
 		cmds = append(cmds, redis.NewStringCmd(ctx, "xadd", key, "MAXLEN", "~", answersKept, "*", "answer", line))
 	}
 	cmds = append(cmds, redis.NewBoolCmd(ctx, "expire", key, int(mirrorKept.Seconds())))
-	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
-	defer cancel()
-	if err := s.writes.Do(ctx, cmds...); err != nil {
-		return s.fail(s.writes, err)
-	}
-	return nil
+	return s.append(ctx, cmds...)
 }
 
 // LastAnswer is where the answers of a run end now, to be given to Answers.

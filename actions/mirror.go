@@ -23,10 +23,5 @@ func (s *Store) Mirror(ctx context.Context, run string, lines [][]byte) error {
 		cmds = append(cmds, redis.NewStringCmd(ctx, "xadd", key, "*", "line", line))
 	}
 	cmds = append(cmds, redis.NewBoolCmd(ctx, "expire", key, int(mirrorKept.Seconds())))
-	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
-	defer cancel()
-	if err := s.writes.Do(ctx, cmds...); err != nil {
-		return s.fail(s.writes, err)
-	}
-	return nil
+	return s.append(ctx, cmds...)
 }

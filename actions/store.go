@@ -42,6 +42,7 @@ type Store struct {
 	timeout  time.Duration
 	reads    *controls.Server // may repeat what was not answered
 	writes   *controls.Server // sends everything once
+	silence  silence
 	warnings []string
 }
 
@@ -124,19 +125,27 @@ func (s *Store) fail(server *controls.Server, err error) *Failure {
 }
 
 func (s *Store) query(ctx context.Context, cmds ...redis.Cmder) error {
-	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
-	defer cancel()
-	return s.reads.Do(ctx, cmds...)
+	return s.exchange(ctx, s.reads, func(ctx context.Context) error { return s.reads.Do(ctx, cmds...) })
 }
 
-func (s *Store) write(ctx context.Context, sc script, keys []string, args ...any) ([]string, error) {
-	ctx, cancel := s.clock.Deadline(ctx, s.timeout)
-	defer cancel()
-	words, err := sc.run(ctx, s.writes, keys, args...)
+func (s *Store) write(ctx context.Context, sc script, keys []string, args ...any) (words []string, err error) {
+	err = s.exchange(ctx, s.writes, func(ctx context.Context) error {
+		words, err = sc.run(ctx, s.writes, keys, args...)
+		return err
+	})
 	if err != nil {
 		return nil, s.fail(s.writes, err)
 	}
 	return words, nil
+}
+
+// append sends commands once that may be sent again.
+func (s *Store) append(ctx context.Context, cmds ...redis.Cmder) error {
+	err := s.exchange(ctx, s.writes, func(ctx context.Context) error { return s.writes.Do(ctx, cmds...) })
+	if err != nil {
+		return s.fail(s.writes, err)
+	}
+	return nil
 }
 
 var quietClient sync.Once
