@@ -25,7 +25,8 @@ type mirror struct {
 	dropped int    // lines that found no room; no more are taken until they were read again
 	last    []byte // the record that was sent last
 	filled  chan struct{}
-	ending  chan struct{} // closed when nothing more will come
+	ending  context.Context // has ended when nothing more will come
+	end     context.CancelFunc
 	ended   chan struct{} // closed by the goroutine
 	cancel  context.CancelFunc
 }
@@ -34,13 +35,14 @@ const (
 	mirrorRoom  = 8 << 20 // bytes kept while Redis is away
 	mirrorBatch = 256     // lines sent at once
 	mirrorAgain = time.Second
-	mirrorLast  = 2 * time.Second // for what is left at the end
+	mirrorLast  = time.Second // for what is left at the end
 )
 
 func startMirror(put func(context.Context, [][]byte) error, again iter.Seq[[]byte], clock clock, logger *slog.Logger) *mirror {
 	ctx, cancel := context.WithCancel(context.Background())
+	ending, end := context.WithCancel(ctx)
 	m := &mirror{put: put, again: again, clock: clock, logger: logger, cancel: cancel,
-		filled: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{})}
+		filled: make(chan struct{}, 1), ending: ending, end: end, ended: make(chan struct{})}
 	go m.run(ctx)
 	return m
 }
@@ -65,11 +67,11 @@ func (m *mirror) send(lines ...[]byte) {
 	}
 }
 
-// close gives what is left a moment and ends the goroutine.
+// close sends what is left, a last time and for a moment at most, and ends the goroutine.
 func (m *mirror) close() {
 	last, stop := m.clock.Deadline(context.Background(), mirrorLast)
 	defer stop()
-	close(m.ending)
+	m.end()
 	select {
 	case <-m.ended:
 	case <-last.Done():
@@ -88,14 +90,14 @@ func (m *mirror) run(ctx context.Context) {
 		select {
 		case <-m.filled:
 			m.drain(ctx)
-		case <-m.ending:
+		case <-m.ending.Done():
 			m.drain(ctx)
 			return
 		}
 	}
 }
 
-// drain sends until nothing is left, trying again while Redis is away.
+// drain sends until nothing is left, trying again while Redis is away. At the end nobody waits for that.
 func (m *mirror) drain(ctx context.Context) {
 	for {
 		batch := m.next()
@@ -107,9 +109,10 @@ func (m *mirror) drain(ctx context.Context) {
 		}
 		if err := m.put(ctx, batch); err != nil {
 			m.logger.Debug("the mirror waits for redis", "error", err)
-			if m.clock.Wait(ctx, m.clock.Now().Add(mirrorAgain)) != nil {
+			if m.ending.Err() != nil {
 				return
 			}
+			_ = m.clock.Wait(m.ending, m.clock.Now().Add(mirrorAgain)) // the end calls for a last try
 			continue
 		}
 		m.sent(len(batch))
