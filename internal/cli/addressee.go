@@ -131,5 +131,9 @@ func notSent(err error) error {
 	if !errors.As(err, &failure) {
 		return err
 	}
-	return fail(exitError, fmt.Errorf("nothing was sent: %w", err), failure.Hint)
+	hint := failure.Hint
+	if failure.Cause == actions.NoAnswer { // it was only looked at
+		hint = "see that it runs and that the address is right; where the run is walked every order can be typed"
+	}
+	return fail(exitError, fmt.Errorf("nothing was sent: %w", err), hint)
 }
