@@ -85,8 +85,10 @@ type Machine struct {
 // renewEvery is how often the commander's lease and the dead man's values are renewed.
 const renewEvery = actions.RenewEvery
 
-// exchangeLimit bounds one exchange with Redis.
-const exchangeLimit = 2 * time.Second
+const (
+	exchangeLimit = 2 * time.Second        // of one exchange with Redis
+	dropLimit     = 500 * time.Millisecond // of giving the command back, which whoever leaves waits for
+)
 
 // New gives a machine that is yet to begin or to resume.
 func New(c Config) *Machine { return &Machine{c: c} }
@@ -355,6 +357,9 @@ func (m *Machine) Step(ctx context.Context) (Move, error) {
 	if err := m.renew(ctx); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	move := Next(m.state, m.c.Clock.Now())
 	return move, m.perform(ctx, move)
 }
@@ -400,7 +405,7 @@ func (m *Machine) drop(ctx context.Context) {
 	if m.lease.Fence == 0 {
 		return
 	}
-	ctx, cancel := m.c.Clock.Deadline(ctx, exchangeLimit)
+	ctx, cancel := m.c.Clock.Deadline(ctx, dropLimit)
 	defer cancel()
 	_ = m.c.Controls.Drop(ctx, m.lease)
 	m.lease = actions.Lease{}

@@ -24,6 +24,9 @@ func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
 	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation}
 	changed := m.readControls(ctx, body)
+	if left := ctx.Err(); left != nil { // what was broken off is not an observation
+		return left
+	}
 	m.state.replaceUnseen(body.Answers, m.c.Clock.Now())
 	for i := range body.Answers {
 		shortenAnswer(&body.Answers[i])

@@ -78,7 +78,7 @@ func (d *driver) next(ctx context.Context) (steps.Move, error) {
 	if err := d.timeIsUp(); err != nil {
 		return nil, err
 	}
-	move, err := d.machine.Step(ctx)
+	move, err := d.move(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +88,18 @@ func (d *driver) next(ctx context.Context) (steps.Move, error) {
 		d.tellWaits(wait.Question)
 	}
 	return move, nil
+}
+
+// move lets the machine make one move. What an interruption has broken off is nil and no
+// error: it was not made, or what became of it is not known and will be settled.
+func (d *driver) move(ctx context.Context) (steps.Move, error) {
+	moving, cancel := d.mail.moving(ctx, d.clock, d.stopped)
+	defer cancel()
+	move, err := d.machine.Step(moving)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return nil, nil
+	}
+	return move, err
 }
 
 // ended gives each ending its exit code. A walk that stops after the stage that it was

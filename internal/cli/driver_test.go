@@ -436,3 +436,37 @@ func TestCodes(t *testing.T) {
 		}
 	}
 }
+
+// hanging is a machine whose moves wait for a server that does not answer.
+type hanging struct{ *scripted }
+
+func (m hanging) Step(ctx context.Context) (steps.Move, error) {
+	if len(m.orders) > 0 {
+		return m.scripted.Step(ctx)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestInterruptionEndsWhatHangs: https://github.com/redis/go-redis/issues/2682
+func TestInterruptionEndsWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, m, _ := attended(t, steps.Question{})
+		d.machine = hanging{m}
+		var came time.Time
+		time.AfterFunc(time.Second, func() {
+			came = time.Now()
+			d.mail.post(typedLine{text: "note that it hangs"}) // ends no exchange
+		})
+		time.AfterFunc(2*time.Second, func() {
+			came = time.Now()
+			d.mail.post(interruption{"interrupt"})
+		})
+		if err := d.walk(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(came); took > lastMoment || len(m.orders) == 0 || m.orders[len(m.orders)-1].Kind != steps.OrderInterrupt {
+			t.Errorf("it took %s until the machine had heard of %v", took, m.orders)
+		}
+	})
+}

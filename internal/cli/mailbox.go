@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/rewarm/rewarm/steps"
 )
@@ -24,7 +26,12 @@ type mailbox struct {
 	mu      sync.Mutex
 	waiting []mail
 	wake    context.CancelFunc
+	hurry   func() // ends what a move waits for; nil between two moves
 }
+
+// lastMoment is what an interruption leaves the move that is under way, and each that follows.
+// A server that answers needs less; one that hangs must not keep whoever wants to leave.
+const lastMoment = 500 * time.Millisecond
 
 // post never blocks.
 func (m *mailbox) post(item mail) {
@@ -34,6 +41,14 @@ func (m *mailbox) post(item mail) {
 	if m.wake != nil {
 		m.wake()
 	}
+	if isInterruption(item) && m.hurry != nil {
+		m.hurry()
+	}
+}
+
+func isInterruption(item mail) bool {
+	_, is := item.(interruption)
+	return is
 }
 
 // take gives what has come in, in order.
@@ -69,6 +84,27 @@ func (m *mailbox) sleeping(ctx context.Context) (context.Context, context.Cancel
 		cancel()
 	}
 	return ctx, cancel
+}
+
+// moving gives a context for one move of the machine that ends soon after an interruption,
+// or soon when the walk is already leaving.
+func (m *mailbox) moving(ctx context.Context, clock clock, leaving bool) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hurry = func() {
+		moment, stop := clock.Deadline(ctx, lastMoment)
+		context.AfterFunc(moment, func() { stop(); cancel() })
+	}
+	if leaving || slices.ContainsFunc(m.waiting, isInterruption) {
+		m.hurry()
+	}
+	return ctx, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.hurry = nil
+		cancel()
+	}
 }
 
 var _ mail = steps.CallDone{}
