@@ -151,7 +151,7 @@ func TestTypedLines(t *testing.T) {
 		{"skip", steps.Question{}, typedLine{text: "skip warm not wanted today"}, "skip warm  not wanted today", ""},
 		{"skip without a reason", steps.Question{}, typedLine{text: "skip warm"}, "", "refused: type skip STEP REASON"},
 		{"take", steps.Question{}, typedLine{text: "take no-retries"}, "take no-retries  ", ""},
-		{"take two", steps.Question{}, typedLine{text: "take a b"}, "", "refused: type take STEP"},
+		{"take two", steps.Question{}, typedLine{text: "take a b"}, "", "refused: take takes one name and no reason: type take STEP"},
 		{"adopt", steps.Question{}, typedLine{text: "adopt origin.admission"}, "adopt origin.admission  ", ""},
 		{"put back", steps.Question{}, typedLine{text: "put-back origin.admission"}, "put-back origin.admission  ", ""},
 		{"note", steps.Question{}, typedLine{text: "note called the on-call of search"}, "note   called the on-call of search", ""},
