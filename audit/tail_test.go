@@ -111,3 +111,56 @@ func TestTailFindsWhatWasChanged(t *testing.T) {
 		t.Errorf("of a file that is gone: %v", err)
 	}
 }
+
+// TestTailWaitsForTheEndToComeRight: what is no record at the end of a log is said, read no further than a record can
+// go, and passed over once it is gone; the beginning of a record is nothing to say.
+func TestTailWaitsForTheEndToComeRight(t *testing.T) {
+	_, content := writeLog(t, 8)
+	lines := slices.Collect(bytes.Lines(content))
+	three, next := slices.Concat(lines[:3]...), lines[3]
+	for name, c := range map[string]struct{ end, says string }{
+		"nothing":                 {"", ""},
+		"half a record":           {string(next[:90]), ""},
+		"a record without an end": {string(next[:len(next)-1]), ""},
+		"half a record, ended":    {string(next[:90]) + "\n", ""},
+		"a line of something":     {"\x1b]0;x\n", ":4: damaged (byte"},
+		"some lines":              {"one\ntwo\nthree", ":4: damaged (byte"},
+		"something":               {"one", ":4: damaged (byte"},
+		"a long line":             {strings.Repeat("x", 3*maxLine), "the line is longer than any record"},
+		"a long line, ended":      {strings.Repeat("x", 3*maxLine) + "\n", "the line is longer than any record"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x")
+			writeFile(t, path, append(slices.Clone(three), c.end...))
+			tail := NewTail(path)
+			if got := readAll(t, tail); len(got) != 3 {
+				t.Fatalf("%d records", len(got))
+			}
+			switch err := tail.Behind(); {
+			case c.says == "" && err != nil, c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("behind the last record: %v", err)
+			}
+			if len(tail.buffer) > 4*maxLine {
+				t.Errorf("%d bytes are kept", len(tail.buffer))
+			}
+			writeFile(t, path, content)
+			if got := readAll(t, tail); len(got) != len(lines)-3 || tail.Behind() != nil {
+				t.Errorf("when it has come right: %d records, %v", len(got), tail.Behind())
+			}
+		})
+	}
+}
+
+// TestTailTakesATornLineForWhatItIs: also where it was looked at before the record that names it had come.
+func TestTailTakesATornLineForWhatItIs(t *testing.T) {
+	path, content := writeLog(t, 5)
+	writeFile(t, path, content[:len(content)-20])
+	tail := NewTail(path)
+	before := len(readAll(t, tail))
+	log := mustOpen(t, path, Options{})
+	mustCommit(t, log, "closed", nil)
+	mustClose(t, log)
+	if got := readAll(t, tail); before != 4 || len(got) != 2 || tail.Behind() != nil {
+		t.Errorf("%d records, then %d, %v", before, len(got), tail.Behind())
+	}
+}

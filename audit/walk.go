@@ -78,13 +78,16 @@ func (w *walker) walk(r io.Reader) error {
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		w.line++
-		return w.damaged("the line is longer than any record (%d bytes)", maxLine)
+		return w.damaged("%s", tooLong())
 	}
 	if lines.Err() != nil {
 		return fmt.Errorf("read %s behind line %d: %w", show(w.path), w.line, lines.Err())
 	}
 	return w.finish()
 }
+
+// tooLong says of a line that it cannot be a record.
+func tooLong() string { return fmt.Sprintf("the line is longer than any record (%d bytes)", maxLine) }
 
 // splitLines gives lines with their newline: whether the last one has it matters.
 func splitLines(data []byte, atEOF bool) (int, []byte, error) {

@@ -15,41 +15,84 @@ import (
 type mirrorTail struct {
 	p     *program
 	log   *runLog
+	name  string // of the mirror
 	read  mirrorRead
 	after string         // the entry that was read last
 	shown []audit.Record // what was given
 	mu    sync.Mutex     // over what was given: going back in time asks for it
-	away  bool           // redis did not answer
-	lost  string         // what was said to be missing
+
+	quiet notice // since nothing comes
+	flaw  string // what came and cannot be shown, "" for nothing
 }
 
 func newMirrorTail(p *program, log *runLog) *mirrorTail {
-	m := &mirrorTail{p: p, log: log, read: mirrorRead{gathering: audit.Gathering{Rank: fenceOf}}}
+	m := &mirrorTail{p: p, log: log, name: "the mirror in redis " + log.store.Target(), read: mirrorRead{gathering: audit.Gathering{Rank: fenceOf}}}
 	for record := range log.records() { // what the mirror has lost may be here
 		_, _ = m.read.gathering.Add(record.Line()) // a record is a line
 	}
 	return m
 }
 
-// next waits at most a second. A Redis that is away is waited for.
+// next waits about a second at most. A Redis that is away is waited for.
 func (m *mirrorTail) next(ctx context.Context) ([]audit.Record, error) {
 	page, err := m.page(ctx)
+	if err == nil && len(page) == 0 {
+		m.quiet, err = m.silence(ctx)
+	}
 	if ctx.Err() != nil {
 		return nil, nil
 	}
 	if err != nil {
-		if !m.away {
-			sayWarning(m.p.err, err.Error()+"; it is tried again")
-		}
-		m.away = true
+		m.quiet = notice{text: err.Error() + "; it is tried again"}
 		_ = m.p.clock.Wait(ctx, m.p.clock.Now().Add(time.Second))
 		return nil, nil
 	}
-	if m.away = false; len(page) == 0 && m.shown != nil {
+	if len(page) == 0 && m.shown != nil {
 		return nil, nil
+	}
+	if len(page) > 0 {
+		m.quiet = notice{}
 	}
 	m.read.take(page)
 	return m.come()
+}
+
+func (m *mirrorTail) notice() notice {
+	if m.quiet.text == "" {
+		return notice{text: m.flaw}
+	}
+	return m.quiet
+}
+
+// silentFor is how long nothing may come from a walk that has the command before that is said.
+const silentFor = 20 * time.Second
+
+// silence says why nothing comes, as far as Redis knows.
+func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
+	latest, now, err := m.log.store.MirrorEnd(ctx, m.log.folder.run)
+	if err != nil {
+		return notice{}, err
+	}
+	if len(latest) == 0 {
+		return notice{text: m.name + " is gone: it was deleted, or its server has lost it; what came from it before stands"}, nil
+	}
+	if n := len(m.shown); n > 0 && ends(m.shown[n-1]) {
+		return notice{}, nil
+	}
+	commander, err := m.log.store.Commander(ctx)
+	if err != nil {
+		return notice{}, err
+	}
+	at := latest[len(latest)-1].At
+	since := fmt.Sprintf("the last entry of its mirror is of %s", at.UTC().Format("15:04:05Z"))
+	switch {
+	case commander.Run != m.log.folder.run || commander.Lapsed():
+		return notice{text: "nobody walks this run any more: nobody has its command, and " + since + "; " +
+			m.p.command("resume", m.log.folder.run) + " goes on with it", over: true}, nil
+	case now.Sub(at) > silentFor:
+		return notice{text: fmt.Sprintf("nothing new comes: %s on %s has the command of this run, and %s", oneLine(commander.Actor), oneLine(commander.Host), since)}, nil
+	}
+	return notice{}, nil
 }
 
 // end is not known before a mirror has been read.
@@ -67,20 +110,27 @@ func (m *mirrorTail) page(ctx context.Context) ([]actions.Mirrored, error) {
 // come gives the records that go on from those that were given.
 func (m *mirrorTail) come() ([]audit.Record, error) {
 	log := m.read.gathering.Gathered()
-	name := "the mirror in redis " + m.log.store.Target()
-	if err := log.Lost(name); err != nil && err.Error() != m.lost {
-		m.lost = err.Error()
-		sayWarning(m.p.err, m.lost+"; what follows is shown when they have come")
-	}
+	m.flaw = m.flawOf(log)
 	if n := len(m.shown); n > 0 && !holds(log.Records, m.shown[n-1]) {
 		return nil, fmt.Errorf("%w: rewarm watch shows it from the beginning",
-			&audit.ForkError{Earlier: "what was shown", Later: name, Seq: m.divided(log.Records)})
+			&audit.ForkError{Earlier: "what was shown", Later: m.name, Seq: m.divided(log.Records)})
 	}
 	more := log.Records[len(m.shown):]
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shown = log.Records
 	return more, nil
+}
+
+// flawOf says what of the mirror cannot be shown.
+func (m *mirrorTail) flawOf(log audit.Gathered) string {
+	if err := log.Lost(m.name); err != nil {
+		return err.Error() + "; what follows is shown when they have come"
+	}
+	if n := m.read.unread; n > 0 {
+		return fmt.Sprintf("the last %s of %s cannot be read: neither a record nor a signed head", countOf(n, "entry"), m.name)
+	}
+	return ""
 }
 
 func (m *mirrorTail) again(from, to int) iter.Seq2[audit.Record, error] {

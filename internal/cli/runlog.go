@@ -20,6 +20,7 @@ type runLog struct {
 	folder   runFolder
 	files    []string       // its segments here, in order
 	mirrored []audit.Record // that only the mirror has
+	lab      bool           // it was walked on a lab, which ended with its process
 	placed   bool           // they were put on this disk, and nothing was written behind them
 
 	service string
@@ -97,6 +98,7 @@ func (p *program) logOf(ctx context.Context, name, service string) (*runLog, err
 	}
 	l := &runLog{folder: folder, files: p.segments(folder)}
 	begun, ended, err := l.glance()
+	l.lab = begun.Lab
 	if (errors.Is(err, audit.ErrEmpty) || errors.Is(err, audit.ErrMissing)) && p.redisGiven() { // its disk was full before the first record, or lost
 		return p.mirroredLog(ctx, folder.run, service, err)
 	}
@@ -235,6 +237,7 @@ type mirrorRead struct {
 	gathering audit.Gathering
 	heads     [][]byte     // signed
 	strange   int          // entries that are neither
+	unread    int          // of these the last, behind every record
 	last      time.Time    // when its last record came, by the server's clock
 	now       time.Time    // the server's
 	here      audit.Record // the last one of this machine, the zero Record when it has none
@@ -298,9 +301,10 @@ func (m *mirrorRead) take(page []actions.Mirrored) {
 		}
 		if _, err := m.gathering.Add(entry.Line); err != nil {
 			m.strange++
+			m.unread++
 			continue
 		}
-		m.last = entry.At
+		m.last, m.unread = entry.At, 0
 	}
 }
 

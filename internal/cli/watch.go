@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,8 @@ func (p *program) watchCommand() *cobra.Command {
 		Short: "Follow a run, read-only, from another terminal or machine",
 		Long: `Shows what whoever walks the run sees, by default of the latest. It writes nothing and
 changes nothing. On a terminal the arrow keys go back and forth in time; elsewhere, or
-with --plain, it prints the events as they come and ends when the run does.
+with --plain, it prints the events as they come and ends when the run does. It says when
+nobody walks the run any more, and when its log or its mirror cannot be followed.
 
 A run that no process of this machine walks is followed in its mirror in Redis: that of
 its log or, for a run of another machine, that of --redis.`,
@@ -32,9 +32,6 @@ its log or, for a run of another machine, that of --redis.`,
 	serviceFlag(cmd, &service)
 	return cmd
 }
-
-// lookEvery is how often a watcher looks for new records. Two people see the same within a second.
-const lookEvery = 200 * time.Millisecond
 
 func (p *program) watch(ctx context.Context, name, service string) error {
 	folder, from, err := p.watched(ctx, name, service)
@@ -52,7 +49,17 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 		<-signals
 		cancel()
 	}()
-	return follow(ctx, folder, from, p.printerFor(true), true)
+	f := following{folder: folder, from: from, printer: p.printerFor(true), untilEnd: true, says: p.sayNotice}
+	return f.follow(ctx)
+}
+
+// sayNotice tells who reads lines what stands in the way of seeing more, or that nothing does any longer.
+func (p *program) sayNotice(n notice) {
+	if n.text == "" {
+		say(p.err, "", "the run is followed again")
+		return
+	}
+	sayWarning(p.err, n.text)
 }
 
 // watchOnScreen shows the run until the person leaves. An ended run stays on the screen.
@@ -64,8 +71,9 @@ func (p *program) watchOnScreen(ctx context.Context, folder runFolder, from sour
 	s.console.Due(from.end())
 	printer := newScreenPrinter(s.console)
 	printer.feeds = true
+	f := following{folder: folder, from: from, printer: printer, says: func(n notice) { s.console.Notice(n.text, n.over) }}
 	go func() {
-		err := follow(ctx, folder, from, printer, false)
+		err := f.follow(ctx)
 		if err != nil {
 			s.console.Close()
 		}
@@ -92,7 +100,7 @@ func (p *program) watched(ctx context.Context, name, service string) (runFolder,
 		return runFolder{}, nil, err
 	}
 	if log.store == nil || len(log.files) > 0 && beingWritten(log.folder.logPath()) {
-		return log.folder, &tailed{tail: audit.NewTail(log.folder.logPath()), folder: log.folder, at: 1, clock: p.clock}, nil
+		return log.folder, newTailed(p, log), nil
 	}
 	log.say(p)
 	return log.folder, newMirrorTail(p, log), nil
@@ -102,6 +110,8 @@ func (p *program) watched(ctx context.Context, name, service string) (runFolder,
 type source interface {
 	// next gives the records that have come, perhaps none, after waiting a moment for them.
 	next(ctx context.Context) ([]audit.Record, error)
+	// notice is what there is to say beside the records since next was called last.
+	notice() notice
 	// end is the number of the last record that is there already, 0 where that is not known.
 	end() uint64
 	// again gives records once more that next has given: from the how manyth on, 0 for the first, up to another. It may
@@ -120,54 +130,53 @@ func eachOf(records []audit.Record) iter.Seq2[audit.Record, error] {
 	}
 }
 
-// tailed follows the segments of a log of this machine.
-type tailed struct {
-	tail   *audit.Tail
-	folder runFolder
-	at     int // segments begun
-	clock  clock
-	waits  bool // everything that was there has been read
+// notice is what a watcher has to know beside the records; the zero notice is nothing.
+type notice struct {
+	text string // what stands in the way of seeing more, or that nobody walks the run
+	over bool   // nobody walks it, as far as can be told
+	last bool   // nor will anybody
 }
 
-func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
-	if t.waits && t.clock.Wait(ctx, t.clock.Now().Add(lookEvery)) != nil {
-		return nil, nil
-	}
-	records, err := t.tail.Read()
-	if t.waits = len(records) == 0; err != nil || !t.waits {
-		return records, err
-	}
-	if files := t.folder.files(); len(files) > t.at {
-		t.tail.GoOn(files[t.at])
-		t.at, t.waits = t.at+1, false
-	}
-	return nil, nil
+// following shows a run as it goes on.
+type following struct {
+	folder   runFolder
+	from     source
+	printer  recordPrinter
+	says     func(notice)
+	untilEnd bool // stop at the end of the run
+	said     notice
 }
 
-func (t *tailed) end() uint64 { return (&runLog{files: t.folder.files()}).end() }
-
-func (t *tailed) again(from, to int) iter.Seq2[audit.Record, error] { return t.tail.Again(from, to) }
-
-// follow prints the records of a run as they come, until the context ends, or the run if that is wanted.
-func follow(ctx context.Context, folder runFolder, from source, printer recordPrinter, untilEnd bool) error {
+// follow shows records as they come, until the context ends, or the run if that is wanted.
+func (f *following) follow(ctx context.Context) error {
 	decoder := steps.NewDecoder()
 	for ctx.Err() == nil {
-		records, err := from.next(ctx)
+		records, err := f.from.next(ctx)
 		for _, record := range records {
 			body, err := decoder.Body(record.Kind, record.Body)
 			if err != nil {
-				return unverified(fmt.Errorf("record %d: %w", record.Seq, err), folder)
+				return unverified(fmt.Errorf("record %d: %w", record.Seq, err), f.folder)
 			}
-			if err := printer.print(record, body); err != nil {
+			if err := f.printer.print(record, body); err != nil {
 				return err
 			}
-			if untilEnd && (record.Kind == steps.KindClosed || record.Kind == steps.KindAborted) {
+			if f.untilEnd && ends(record) {
 				return nil
 			}
 		}
 		if err != nil {
-			return unverified(err, folder)
+			return unverified(err, f.folder)
+		}
+		if n := f.from.notice(); n != f.said {
+			f.said = n
+			f.says(n)
+		}
+		if f.untilEnd && f.said.last {
+			return nil
 		}
 	}
 	return nil
 }
+
+// ends reports whether nothing follows a record.
+func ends(r audit.Record) bool { return r.Kind == steps.KindClosed || r.Kind == steps.KindAborted }

@@ -57,7 +57,7 @@ func TestALogWaitsForTheScreen(t *testing.T) {
 	}()
 	shown := 0
 	for shown < 2*mostWaiting && c.queue.wait() {
-		events, _, _ := c.queue.take(mostRecords)
+		events := c.queue.take(mostRecords).events
 		shown += len(events)
 		c.queue.mu.Lock()
 		if waiting := len(c.queue.events); waiting > mostWaiting {
@@ -67,4 +67,34 @@ func TestALogWaitsForTheScreen(t *testing.T) {
 	}
 	c.Close()
 	<-fed
+}
+
+// TestWhatAWatchHasToKnow stands first at the bottom of every screen, until it is over; a walk that was left says
+// itself how it goes on.
+func TestWhatAWatchHasToKnow(t *testing.T) {
+	events := upTo(walked(t), 122)
+	const gone = "nobody walks this run any more\x1b[2J"
+	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 60}} {
+		m := screenOf(t, events, size[0], size[1], Options{Watching: true})
+		c := &Console{queue: m.queue}
+		c.Notice(gone, true)
+		m.take()
+		shown := plain(m.frame())
+		if !strings.Contains(shown, "\nnobody walks this run any more\\u001b[2J\n") || strings.Contains(shown, "may: look") {
+			t.Errorf("%v:\n%s", size, shown)
+		}
+		c.Notice("", false)
+		m.take()
+		if shown := plain(m.frame()); strings.Contains(shown, "nobody walks") {
+			t.Errorf("%v: when somebody walks again:\n%s", size, shown)
+		}
+	}
+	stopped := events[len(events)-1].Record
+	stopped.Kind, stopped.Body = "held", []byte(`{"cause":"interrupted","sentence":"interrupted: protections stay","can":"rewarm resume RUN"}`)
+	m := screenOf(t, append(events[:len(events):len(events)], Event{Record: stopped}), 80, 24, Options{Watching: true})
+	m.queue.notice(&notice{gone, true})
+	m.take()
+	if shown := plain(m.frame()); strings.Contains(shown, "nobody walks") || !strings.Contains(shown, "\nmay: rewarm resume RUN\n") {
+		t.Errorf("stopped:\n%s", shown)
+	}
 }

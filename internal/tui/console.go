@@ -90,6 +90,16 @@ func (c *Console) says(p []byte, answers bool) (int, error) {
 	return len(p), nil
 }
 
+// Notice says until the next one, of which "" is none, what stands in the way of seeing more of a watched run, or with
+// over that nobody walks it.
+func (c *Console) Notice(text string, over bool) { c.queue.notice(&notice{clean(text), over}) }
+
+// notice is what whoever watches has to know beside the records.
+type notice struct {
+	text string
+	over bool // nobody walks the run any more
+}
+
 // Open shows a text to be read, in the place of the board, until the person goes back.
 func (c *Console) Open(title, text string) {
 	l := leaf{title: clean(title)}
@@ -136,6 +146,7 @@ type queue struct {
 	events []Event
 	said   []said
 	opened *leaf         // that is to be shown, nil for none
+	stands *notice       // the latest, nil for no new one
 	due    atomic.Uint64 // the last record that was in the log when it was opened
 	closed bool
 	wake   chan struct{}
@@ -169,6 +180,8 @@ type said struct {
 func (q *queue) put(e Event) { q.bring(func() { q.events = append(q.events, e) }) }
 
 func (q *queue) say(s said) { q.bring(func() { q.said = append(q.said, s) }) }
+
+func (q *queue) notice(n *notice) { q.bring(func() { q.stands = n }) }
 
 func (q *queue) open(l *leaf) { q.bring(func() { q.opened = l }) }
 
@@ -205,17 +218,24 @@ func (q *queue) wait() bool {
 	return !q.closed
 }
 
-// take gives the next events, at most so many of them, what was said, and what was opened. When there are more events it
-// rings again.
-func (q *queue) take(most int) ([]Event, []said, *leaf) {
+// taken is what has come to the console.
+type taken struct {
+	events []Event
+	said   []said
+	opened *leaf
+	notice *notice
+}
+
+// take gives the next events, at most so many of them, and everything else. When there are more events it rings again.
+func (q *queue) take(most int) taken {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	events, said, opened := q.events, q.said, q.opened
-	q.events, q.said, q.opened = nil, nil, nil
-	if len(events) > most {
-		events, q.events = events[:most:most], events[most:]
+	came := taken{q.events, q.said, q.opened, q.stands}
+	q.events, q.said, q.opened, q.stands = nil, nil, nil, nil
+	if len(came.events) > most {
+		came.events, q.events = came.events[:most:most], came.events[most:]
 		q.ring()
 	}
 	q.room.Broadcast()
-	return events, said, opened
+	return came
 }

@@ -13,6 +13,9 @@ func (d *drawing) foot(width, most int) []string {
 	if d.behind != "" {
 		return d.alarm([]string{d.behind}, width, 1)
 	}
+	if rows := d.noticed(width, most); rows != nil {
+		return rows
+	}
 	if most == 1 {
 		return d.alarm([]string{d.oneRow(width)}, width, 1)
 	}
@@ -26,6 +29,22 @@ func (d *drawing) foot(width, most int) []string {
 	rows := d.alarm(wrapped(clean(d.blocks()), width, 2), width, most-len(last))
 	for _, text := range last {
 		rows = append(rows, d.alarm([]string{clean(text)}, width, 1)...)
+	}
+	return rows
+}
+
+// noticed is what whoever watches has to know first, with what else there is room for; nil for nothing. A walk that says
+// itself how it ended or was left needs nobody else to say it.
+func (d *drawing) noticed(width, most int) []string {
+	if d.notice.text == "" || d.notice.over && (d.s.Ending != "" || d.s.Stopped() != nil) {
+		return nil
+	}
+	lines := wrapped(d.notice.text, width, 2)
+	rows := d.alarm(lines, width, most)
+	for _, text := range []string{d.blocks(), d.costs()} {
+		if text != "" && len(rows) < most {
+			rows = append(rows, d.alarm([]string{clean(text)}, width, 1)...)
+		}
 	}
 	return rows
 }
@@ -89,7 +108,7 @@ func (d *drawing) may(width int) string {
 	case d.s.Stopped() != nil:
 		return "may: " + d.s.Stopped().Can
 	case d.watching && d.s.Begun.Lab:
-		return "may: look; on the lab nobody acts from another terminal"
+		return "may: look; " + labIsAlone
 	case d.watching:
 		return "may: look; to act, at any terminal: rewarm hold, approve, takeover; ? says how"
 	}
@@ -101,6 +120,9 @@ func (d *drawing) may(width int) string {
 	slices.SortStableFunc(words, func(a, b string) int { return stopsFirst(a) - stopsFirst(b) })
 	return "may: " + strings.Join(words, ", ")
 }
+
+// labIsAlone says why a watch of a lab has no commands.
+const labIsAlone = "on the lab nobody acts from another terminal"
 
 // stopsFirst orders the words that stop a walk before all others.
 func stopsFirst(word string) int {

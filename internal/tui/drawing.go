@@ -22,6 +22,7 @@ type drawing struct {
 	gates    []steps.GateView
 	watching bool   // nobody can say anything here
 	behind   string // how far the screen has come with a log that is there already
+	notice   notice
 	tall     bool   // there are rows enough for whole sentences
 	speed    string // of the time of the run, "" for real time
 

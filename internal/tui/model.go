@@ -34,8 +34,9 @@ type model struct {
 	hand     hand
 	view     viewKind
 	leaf     leaf // what was opened last to be read
-	offset   int  // rows that a view is scrolled from its end, or its start for those that begin at the top
-	pane     int  // rows that the view had when it was drawn last
+	notice   notice
+	offset   int // rows that a view is scrolled from its end, or its start for those that begin at the top
+	pane     int // rows that the view had when it was drawn last
 	width    int
 	height   int
 	shown    string    // the latest frame
@@ -98,16 +99,19 @@ const mostRecords = 100
 
 // take follows what has come in.
 func (m *model) take() {
-	events, said, opened := m.queue.take(mostRecords)
+	came := m.queue.take(mostRecords)
 	if !m.past {
-		m.follow(events)
+		m.follow(came.events)
 	}
 	if m.options.Watching {
-		m.note(events)
+		m.note(came.events)
 	}
-	m.hear(said)
-	if opened != nil {
-		m.leaf, m.view, m.offset = *opened, viewLeaf, 0
+	m.hear(came.said)
+	if came.opened != nil {
+		m.leaf, m.view, m.offset = *came.opened, viewLeaf, 0
+	}
+	if came.notice != nil {
+		m.notice = *came.notice
 	}
 }
 
@@ -241,6 +245,9 @@ func (m *model) frame() []string {
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
 	d.behind, d.tall = m.behind(), m.height >= tallEnough
 	m.forget(d)
+	if !m.past {
+		d.notice = m.notice
+	}
 	if m.options.Speed != nil && !m.past {
 		d.speed = m.options.Speed()
 	}
@@ -275,6 +282,9 @@ func (m *model) behind() string {
 func (m *model) empty() []string {
 	if m.trouble != nil {
 		return wrapped(clean("this log cannot be followed any further: "+m.trouble.Error()), m.width, 2)
+	}
+	if m.notice.text != "" {
+		return wrapped(m.notice.text, m.width, 2)
 	}
 	if behind := m.behind(); behind != "" {
 		return []string{cut(behind, m.width, "")}

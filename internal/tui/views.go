@@ -123,7 +123,10 @@ func (m *model) signRows(d *drawing) []string {
 // wordRows are the words that can be typed, in a watch the commands that give them.
 func (m *model) wordRows(d *drawing) []string {
 	title := "words, each with Enter"
-	if m.options.Watching {
+	switch {
+	case m.options.Watching && d.s.Begun.Lab:
+		return []string{d.ink.strong.paint("commands"), d.fit("  "+labIsAlone, m.width)}
+	case m.options.Watching:
 		title = "commands, at any terminal that reaches redis"
 	}
 	rows := []string{d.ink.strong.paint(title)}
