@@ -88,33 +88,29 @@ func (s *State) apply(record audit.Record, body any) error {
 	if record.Emergency {
 		s.Broken = true
 	}
+	return s.take(record, body)
+}
+
+// take is what each kind of record means.
+func (s *State) take(record audit.Record, body any) error {
 	switch b := body.(type) {
 	case *Begun:
-		s.BegunAt, s.fence = record.At, b.Fence
-		s.walkers = append(s.walkers, b.User, b.RedisUser)
+		s.began(b)
 	case *Resumed:
 		s.Broken = record.Emergency // it has a log of its own
 		s.resumed(b)
 	case *StageBody:
-		stage, ok := runbook.ParseStage(b.Stage)
-		if !ok {
-			return fmt.Errorf("unknown stage %q", b.Stage)
-		}
-		s.Stage = stage
+		return s.entered(b)
 	case *StepBody:
 		s.stepped(b)
 	case *Observed:
 		s.observed(b)
 	case *Planned:
-		s.plans[b.Target.key()] = b
-		s.noticed(b.Plan.Control, b.Plan.Before)
-		s.Control(b.Plan.Control).Unread = false
-		s.away = retry{}
+		s.planned(b)
 	case *Approved:
 		s.approvals = append(s.approvals, &ApprovalState{Approved: *b, At: record.At, polls: s.polled()})
 	case *Intended:
-		s.open = append(s.open, b)
-		s.fence = max(s.fence, b.Fence)
+		s.intended(b)
 	case *Settled:
 		return s.settled(b)
 	case *Judged:
@@ -130,10 +126,7 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Skipped:
 		s.skipped(b)
 	case *Noted:
-		s.warned, s.fence = s.warned || b.About == AboutExpiry, max(s.fence, b.Fence)
-		if b.Diagnosis != nil {
-			s.diagnosed = b
-		}
+		s.noted(b)
 	case *ManualBody:
 		return s.manual(b)
 	case *OrderedBody:
@@ -145,12 +138,49 @@ func (s *State) apply(record audit.Record, body any) error {
 	case *Recovered:
 		s.Recovered = b
 	case *Ended:
-		s.Ending, s.End = EndedClosed, b
-		if record.Kind == KindAborted {
-			s.Ending = EndedAborted
-		}
+		s.ended(record.Kind, b)
 	}
 	return nil
+}
+
+func (s *State) began(b *Begun) {
+	s.BegunAt, s.fence = s.LastAt, b.Fence
+	s.walkers = append(s.walkers, b.User, b.RedisUser)
+}
+
+func (s *State) entered(b *StageBody) error {
+	stage, ok := runbook.ParseStage(b.Stage)
+	if !ok {
+		return fmt.Errorf("unknown stage %q", b.Stage)
+	}
+	s.Stage = stage
+	return nil
+}
+
+func (s *State) planned(b *Planned) {
+	s.plans[b.Target.key()] = b
+	s.noticed(b.Plan.Control, b.Plan.Before)
+	s.Control(b.Plan.Control).Unread = false
+	s.away = retry{}
+}
+
+func (s *State) intended(b *Intended) {
+	s.open = append(s.open, b)
+	s.fence = max(s.fence, b.Fence)
+}
+
+func (s *State) noted(b *Noted) {
+	s.warned, s.fence = s.warned || b.About == AboutExpiry, max(s.fence, b.Fence)
+	if b.Diagnosis != nil {
+		s.diagnosed = b
+	}
+}
+
+func (s *State) ended(kind Kind, b *Ended) {
+	s.Ending, s.End = EndedClosed, b
+	if kind == KindAborted {
+		s.Ending = EndedAborted
+	}
 }
 
 // resumed: the process that kept the dead man's values alive was gone, so whatever

@@ -21,7 +21,21 @@ func (s *State) forgetPolls() {
 	s.exit.anew()
 }
 
+// observed takes one record of a poll into the state, and judges the poll when it is whole.
 func (s *State) observed(b *Observed) {
+	s.answered(b)
+	s.follow(b.At)
+	s.looked(b)
+	if b.Propagation != nil {
+		s.partial.propagation = b.Propagation
+	}
+	if !b.More {
+		s.endPoll()
+	}
+}
+
+// answered is what Prometheus said.
+func (s *State) answered(b *Observed) {
 	if s.partial == nil {
 		s.partial = &poll{at: b.At}
 	}
@@ -35,7 +49,10 @@ func (s *State) observed(b *Observed) {
 	if len(b.Answers) > 0 || b.Propagation != nil {
 		s.measure(time.Duration(b.OffsetMS) * time.Millisecond)
 	}
-	s.follow(b.At)
+}
+
+// looked is what Redis held.
+func (s *State) looked(b *Observed) {
 	s.RedisDown, s.lost, s.returned = b.Redis, b.Lost, b.Returned
 	if b.Redis == "" {
 		s.away = retry{}
@@ -58,12 +75,10 @@ func (s *State) observed(b *Observed) {
 	for _, l := range b.Left {
 		s.takeOver(l)
 	}
-	if b.Propagation != nil {
-		s.partial.propagation = b.Propagation
-	}
-	if b.More {
-		return
-	}
+}
+
+// endPoll keeps a poll that is whole, and has every gate judge it.
+func (s *State) endPoll() {
 	if s.partial.propagation != nil {
 		s.propagated(s.partial)
 	}
