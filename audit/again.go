@@ -79,7 +79,8 @@ func (r *reading) record(p placed, nth int) (Record, error) {
 		return Record{}, fmt.Errorf("read record %d of %s again: %w", nth, show(p.path), err)
 	}
 	if sha256.Sum256(r.line) != p.hash {
-		return Record{}, &DamagedError{Path: p.path, Line: p.line, Offset: p.offset, Reason: fmt.Sprintf("record %d is not what it was when it was read", nth)}
+		return Record{}, &DamagedError{Path: p.path, Line: p.line, Offset: p.offset,
+			Reason: fmt.Sprintf("record %d is not what it was when it was read", nth)}
 	}
 	return SplitRecord(r.line)
 }

@@ -31,7 +31,8 @@ type TooLongError struct {
 }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the body of a record of kind %s is too long (%d bytes > limit %d): cut its texts", e.Kind, e.Size, e.Limit)
+	return fmt.Sprintf("the body of a record of kind %s is too long (%d bytes > limit %d): cut its texts", e.Kind,
+		e.Size, e.Limit)
 }
 
 // encodeBody gives the bytes of a body. Nothing that fails here has touched the

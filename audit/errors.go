@@ -46,7 +46,8 @@ type TruncatedError struct {
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("the log ends at %s but its head is %s: %s removed from its end", e.Last, e.Want, counted(e.Want.Seq-e.Last.Seq, "record"))
+	return fmt.Sprintf("the log ends at %s but its head is %s: %s removed from its end", e.Last, e.Want,
+		counted(e.Want.Seq-e.Last.Seq, "record"))
 }
 
 // RewrittenError says that a head from outside names another record at its
@@ -56,7 +57,8 @@ type RewrittenError struct {
 }
 
 func (e *RewrittenError) Error() string {
-	return fmt.Sprintf("record %d is %s but its head says %s: the log was rewritten, or this is the head of another run", e.Want.Seq, e.Found, e.Want)
+	return fmt.Sprintf("record %d is %s but its head says %s: the log was rewritten, or this is the head of another run",
+		e.Want.Seq, e.Found, e.Want)
 }
 
 // StartError says that a log begins in the middle.
@@ -66,7 +68,8 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	return fmt.Sprintf("%s begins at record %d: an earlier segment is missing, or the segments are in the wrong order", show(e.Path), e.Seq)
+	return fmt.Sprintf("%s begins at record %d: an earlier segment is missing, or the segments are in the wrong order",
+		show(e.Path), e.Seq)
 }
 
 // GapError says that records are missing between two segments.
@@ -76,7 +79,8 @@ type GapError struct {
 }
 
 func (e *GapError) Error() string {
-	return fmt.Sprintf("%s does not follow the segment before it: records %d to %d are missing", show(e.Path), e.First, e.Last)
+	return fmt.Sprintf("%s does not follow the segment before it: records %d to %d are missing", show(e.Path),
+		e.First, e.Last)
 }
 
 // ForkError says that two segments go on differently from the same record.
@@ -86,5 +90,6 @@ type ForkError struct {
 }
 
 func (e *ForkError) Error() string {
-	return fmt.Sprintf("%s and %s fork at record %d: two writers went on from the same record, or one of both was changed", show(e.Earlier), show(e.Later), e.Seq)
+	return fmt.Sprintf("%s and %s fork at record %d: two writers went on from the same record, or one of both was changed",
+		show(e.Earlier), show(e.Later), e.Seq)
 }

@@ -109,7 +109,8 @@ func (g *Gathering) reach(n *gatheredLine) bool {
 	}
 	if n.record.Seq == 1 {
 		n.reached = n.prev == digest{}
-	} else if before := g.lines[n.prev]; before != nil && before.reached && before.record.Seq+1 == n.record.Seq && before.record.T <= n.record.T {
+	} else if before := g.lines[n.prev]; before != nil && before.reached && before.record.Seq+1 == n.record.Seq &&
+		before.record.T <= n.record.T {
 		n.before, n.reached, n.rank = before, true, max(n.rank, before.rank)
 		before.leaf = false
 	}
@@ -146,7 +147,8 @@ func (g Gathered) Lost(name string) error {
 		case seq > end+1:
 			return &GapError{Path: name, First: end + 1, Last: seq - 1}
 		case seq == end+1:
-			return fmt.Errorf("%s is damaged: its record %d does not follow from its record %d: one of the two was changed", show(name), seq, end)
+			return fmt.Errorf("%s is damaged: its record %d does not follow from its record %d: one of the two was changed",
+				show(name), seq, end)
 		}
 	}
 	return nil

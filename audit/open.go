@@ -80,7 +80,8 @@ func open(path string, clock Clock, o Options) (_ *Log, err error) {
 		return nil, err
 	}
 	if c.path != l.path {
-		return nil, fmt.Errorf("%s ends at record %d, but %s goes on to %d: go on with that one", show(l.path), c.at.end.seq, show(c.path), c.end.seq)
+		return nil, fmt.Errorf("%s ends at record %d, but %s goes on to %d: go on with that one", show(l.path), c.at.end.seq,
+			show(c.path), c.end.seq)
 	}
 	l.start(clock, position{link: c.end, size: c.at.offset})
 	if err := l.repair(c.at); err != nil {

@@ -66,8 +66,8 @@ func ParseRecord(line []byte) (Record, error) {
 	return e.record()
 }
 
-// SplitRecord is [ParseRecord] for who decodes the body and finds out by that whether it is JSON: nobody has looked into
-// it, and it is a part of the line.
+// SplitRecord is [ParseRecord] for who decodes the body and finds out by that whether it is JSON: nobody has looked
+// into it, and it is a part of the line.
 func SplitRecord(line []byte) (Record, error) {
 	e, err := parseEnvelope(line)
 	if err != nil {
@@ -100,7 +100,8 @@ func (e envelope) split() (Record, error) {
 	if !ok && (json.Unmarshal(e.actor, &actor) != nil || !bytes.Equal(quote(actor), e.actor)) {
 		return Record{}, fmt.Errorf("actor %q is not written as the log writes it", Cut(string(e.actor), longestShown))
 	}
-	return Record{Seq: e.seq, Prev: e.prev.String(), At: at, T: e.t, Actor: actor, Kind: string(e.kind), Body: json.RawMessage(e.body)}, nil
+	return Record{Seq: e.seq, Prev: e.prev.String(), At: at, T: e.t, Actor: actor, Kind: string(e.kind),
+		Body: json.RawMessage(e.body)}, nil
 }
 
 // plainQuoted gives a JSON string of which every character stands for itself.

@@ -113,14 +113,16 @@ func (r Report) Sentences() []string {
 	}
 	for _, s := range r.Segments {
 		if s.Repaired > 0 {
-			said = append(said, fmt.Sprintf("%s: %s repaired and named by a record", show(s.Path), counted(s.Repaired, "torn tail")))
+			said = append(said, fmt.Sprintf("%s: %s repaired and named by a record", show(s.Path),
+				counted(s.Repaired, "torn tail")))
 		}
 	}
 	if last.Tail != nil {
 		said = append(said, fmt.Sprintf("%s: no whole record in the last %s: it is being written now, or a writer was stopped; resuming repairs it", show(last.Path), counted(last.Tail.Length, "byte")))
 	}
 	if r.ClockSet > 0 {
-		said = append(said, fmt.Sprintf("the wall clock was set back %s: the order is that of the numbers", counted(r.ClockSet, "time")))
+		said = append(said, fmt.Sprintf("the wall clock was set back %s: the order is that of the numbers",
+			counted(r.ClockSet, "time")))
 	}
 	if r.Ended == "" {
 		said = append(said, "the run has not ended: it goes on, was interrupted, or its end was removed")

@@ -134,7 +134,8 @@ func (w *walker) follows(e envelope) error {
 	case e.seq != w.end.seq+1:
 		return w.damaged("record %d stands where %d should: records were removed, added or moved", e.seq, w.end.seq+1)
 	case e.prev != w.end.hash:
-		return w.damaged("prev is %s… but the line before hashes to %s…: one of the two lines was changed", e.prev.short(), w.end.hash.short())
+		return w.damaged("prev is %s… but the line before hashes to %s…: one of the two lines was changed", e.prev.short(),
+			w.end.hash.short())
 	case e.t < w.end.t:
 		return w.damaged("run time goes back from %d ms to %d ms", w.end.t, e.t)
 	}

@@ -138,7 +138,8 @@ func (s selector) sources() string { return "count(" + s.vector + offsetText(s.s
 func (s selector) oldest() string {
 	inner := timestampOf(s.vector, s.offset)
 	for _, q := range s.enclosing {
-		inner = fmt.Sprintf("min_over_time(%s[%s:%s]%s)", inner, durationText(q.window), stepText(q.step), offsetText(q.offset))
+		inner = fmt.Sprintf("min_over_time(%s[%s:%s]%s)", inner, durationText(q.window), stepText(q.step),
+			offsetText(q.offset))
 	}
 	return "min(" + inner + ")"
 }

@@ -31,7 +31,8 @@ func inspect(req *http.Request, resp *http.Response, body []byte) *badAnswer {
 		return statusProblem(req, final, resp, body)
 	}
 	if isHTML(resp, body) {
-		return &badAnswer{Malformed, "got HTML from " + shownURL(final.URL) + movedFrom(req, final) + ", probably a login page or a wrong url"}
+		return &badAnswer{Malformed, "got HTML from " + shownURL(final.URL) + movedFrom(req, final) +
+			", probably a login page or a wrong url"}
 	}
 	if !strings.HasSuffix(req.URL.Path, "/query") || plainVector(body) {
 		return nil
@@ -73,7 +74,8 @@ func statusProblem(req, final *http.Request, resp *http.Response, body []byte) *
 	}
 	text := fmt.Sprintf("%s answered %d %s%s", shownURL(final.URL), resp.StatusCode,
 		strings.ToLower(http.StatusText(resp.StatusCode)), movedFrom(req, final))
-	if final.URL.Host != req.URL.Host && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
+	if final.URL.Host != req.URL.Host && (resp.StatusCode == http.StatusUnauthorized ||
+		resp.StatusCode == http.StatusForbidden) {
 		return &badAnswer{Transport, text + ": a redirect to another host does not carry the credentials along, give the final address instead"}
 	}
 	return &badAnswer{Transport, text + statusAdvice(resp.StatusCode)}

@@ -32,7 +32,8 @@ func (s *plainScanner) skip(text string) bool {
 
 // sample takes {"metric":{…},"value":[TIME,"VALUE"]}.
 func (s *plainScanner) sample() bool {
-	return s.skip(`{"metric":{`) && s.labels() && s.skip(`,"value":[`) && s.time() && s.skip(`,`) && s.text() > 0 && s.skip(`]}`)
+	return s.skip(`{"metric":{`) && s.labels() && s.skip(`,"value":[`) && s.time() && s.skip(`,`) &&
+		s.text() > 0 && s.skip(`]}`)
 }
 
 func (s *plainScanner) labels() bool {

@@ -39,7 +39,9 @@ const mostCourseSeries = 20
 
 // Courses asks for the probes of a runbook over a time, one after the other, each when its turn comes. A probe whose
 // query asks about a rung has no course.
-func (p *Poller) Courses(ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration) iter.Seq[Course] {
+func (p *Poller) Courses(
+	ctx context.Context, doc *runbook.Document, from, to time.Time, step time.Duration,
+) iter.Seq[Course] {
 	return func(yield func(Course) bool) {
 		for i := range doc.Probes {
 			if !yield(p.course(ctx, &doc.Probes[i], from, to, step)) {

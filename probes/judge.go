@@ -252,7 +252,8 @@ func stale(a *Answer, f Freshness) (Reason, string) {
 		return Stale, "the newest sample of a series is " + spanText(age) + " old" + limit
 	}
 	if behind := f.Latest.Sub(a.Stalest); a.At.Before(f.Latest) && behind > f.StaleAfter {
-		return Stale, "the clock of prometheus was set back: a sample was seen already that is " + spanText(behind) + " newer than this one" + limit
+		return Stale, "the clock of prometheus was set back: a sample was seen already that is " + spanText(behind) +
+			" newer than this one" + limit
 	}
 	return "", ""
 }
@@ -270,11 +271,13 @@ func (s *Situation) beforeMark(now, before *Answer) (Reason, string) {
 	case !now.At.After(mark):
 		return BeforeMark, "it was asked before the flip was obeyed at " + momentText(mark)
 	case !now.WindowStart.IsZero() && !now.WindowStart.After(mark):
-		return BeforeMark, "it still looks back to " + momentText(now.WindowStart) + ", and the flip was obeyed at " + momentText(mark)
+		return BeforeMark, "it still looks back to " + momentText(now.WindowStart) + ", and the flip was obeyed at " +
+			momentText(mark)
 	case now.Oldest.IsZero():
 		return "", ""
 	case !now.Oldest.After(mark):
-		return BeforeMark, "it rests on a sample of " + momentText(now.Oldest) + ", and the flip was obeyed at " + momentText(mark)
+		return BeforeMark, "it rests on a sample of " + momentText(now.Oldest) + ", and the flip was obeyed at " +
+			momentText(mark)
 	case before == nil || !before.Oldest.After(mark):
 		return BeforeMark, "its samples are from after the flip for the first time, the next observation counts"
 	}

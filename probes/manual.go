@@ -19,7 +19,8 @@ type Manual struct {
 
 // Text says whose reading it is, in one printable line: `ana, "grafana of the origin", until 10:20:00Z`.
 func (m *Manual) Text() string {
-	text := printable(m.By, longestText) + `, "` + printable(m.Source, longestText) + `", until ` + m.Until.UTC().Format("15:04:05Z")
+	text := printable(m.By, longestText) + `, "` + printable(m.Source, longestText) + `", until ` +
+		m.Until.UTC().Format("15:04:05Z")
 	for _, name := range m.Confirmed {
 		text += ", confirmed by " + printable(name, longestText)
 	}
@@ -63,7 +64,8 @@ func (s *Situation) beforeHand(m *Manual) (Reason, string) {
 	if s.ByHand.IsZero() || m.Given.After(s.ByHand) {
 		return "", ""
 	}
-	return BeforeMark, "it was given by hand at " + momentText(m.Given) + "; what is given from " + momentText(s.ByHand) + " on is from after the flip"
+	return BeforeMark, "it was given by hand at " + momentText(m.Given) + "; what is given from " + momentText(s.ByHand) +
+		" on is from after the flip"
 }
 
 // hands gives the readings by hand that a bound rests on.
@@ -91,7 +93,8 @@ func (s *Situation) byHand(f Finding, hands []*Manual) Finding {
 	alone := f.Verdict == Pass && s.AlonePasses || f.Verdict == Fail && s.AloneFails
 	for _, m := range hands {
 		if len(m.Confirmed) == 0 && f.Verdict != Unknown && !alone {
-			return s.unknown(f, Unconfirmed, f.Value+" was given by hand by "+printable(m.By, longestText)+" alone: it takes a second person here, approve "+m.Digest[:min(shortDigest, len(m.Digest))])
+			return s.unknown(f, Unconfirmed, f.Value+" was given by hand by "+printable(m.By, longestText)+
+				" alone: it takes a second person here, approve "+m.Digest[:min(shortDigest, len(m.Digest))])
 		}
 	}
 	if f.Verdict != Unknown {

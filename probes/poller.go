@@ -41,7 +41,8 @@ func NewPoller(o Options, clock Clock) (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Poller{client: c, options: o, clock: clock, analyses: map[string]analysis{}, seconds: map[string]*Poller{}}, nil
+	return &Poller{client: c, options: o, clock: clock, analyses: map[string]analysis{},
+		seconds: map[string]*Poller{}}, nil
 }
 
 // Address is the address that is asked, without user, password or query.
@@ -67,7 +68,9 @@ func (p *Poller) Poll(ctx context.Context, doc *runbook.Document, asks []Ask, ve
 }
 
 // observe asks this server alone.
-func (p *Poller) observe(ctx context.Context, doc *runbook.Document, asks []Ask, version int64, timeout time.Duration) Observation {
+func (p *Poller) observe(
+	ctx context.Context, doc *runbook.Document, asks []Ask, version int64, timeout time.Duration,
+) Observation {
 	if reason, detail := p.measureFirst(ctx, timeout); reason != "" {
 		return p.blind(doc, asks, version, reason, detail)
 	}
@@ -129,7 +132,8 @@ func (p *Poller) measureOffset(ctx context.Context, timeout time.Duration) (Reas
 	if r.reason != "" {
 		return r.reason, r.detail
 	}
-	if len(r.samples) != 1 || math.IsNaN(r.samples[0].value) || math.IsInf(r.samples[0].value, 0) || r.samples[0].value <= 0 {
+	if len(r.samples) != 1 || math.IsNaN(r.samples[0].value) || math.IsInf(r.samples[0].value, 0) ||
+		r.samples[0].value <= 0 {
 		return Malformed, p.client.shown + " does not tell its time"
 	}
 	server := time.UnixMilli(int64(r.samples[0].value * 1000))

@@ -217,7 +217,8 @@ func (r *round) addAges(a *Answer, in *inquiry) {
 		case !known && in.probe.Memory > 0, plain && in.probe.Memory > 0:
 			memory = in.probe.Memory
 		case !known:
-			a.doubt(Unresolved, "how far back "+printable(s.vector, longestText)+" looks is not known: no rule of the server explains it; give the probe a memory")
+			a.doubt(Unresolved, "how far back "+printable(s.vector, longestText)+
+				" looks is not known: no rule of the server explains it; give the probe a memory")
 		}
 		if !s.instant() {
 			a.WindowStart = earlier(a.WindowStart, r.at.Add(-s.reach()-memory))

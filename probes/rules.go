@@ -104,7 +104,8 @@ func (b *ruleBook) follow(s selector, depth int) (time.Duration, bool) {
 func (b *ruleBook) behind(s selector) []rule {
 	var found []rule
 	for _, r := range b.rules {
-		if r.alert && mayTouch(s, alertsName, r.name) || r.alert && mayTouch(s, alertsForName, r.name) || !r.alert && mayTouch(s, r.name, "") {
+		if r.alert && mayTouch(s, alertsName, r.name) || r.alert && mayTouch(s, alertsForName, r.name) ||
+			!r.alert && mayTouch(s, r.name, "") {
 			found = append(found, r)
 		}
 	}

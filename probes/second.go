@@ -27,7 +27,9 @@ type secondSources struct {
 
 // askSeconds starts to ask the second sources of a round. Their answers are waited for only
 // where the first source leaves something open.
-func (p *Poller) askSeconds(ctx context.Context, doc *runbook.Document, asks []Ask, version int64, timeout time.Duration) *secondSources {
+func (p *Poller) askSeconds(
+	ctx context.Context, doc *runbook.Document, asks []Ask, version int64, timeout time.Duration,
+) *secondSources {
 	all := &secondSources{}
 	ctx, all.stop = context.WithCancel(ctx)
 	for _, a := range asks {

@@ -197,7 +197,8 @@ func (d *decoder) restore(n *node) *RestoreOrder {
 			d.fail(item.pos, "keep one of them", "order: control %s stands twice", name)
 		}
 		if !c.Temporary {
-			d.fail(item.pos, "leave it out, or make the control temporary", "order: control %s is not temporary, so it is not restored", name)
+			d.fail(item.pos, "leave it out, or make the control temporary",
+				"order: control %s is not temporary, so it is not restored", name)
 		}
 		restore.Order = append(restore.Order, name)
 	}

@@ -21,7 +21,8 @@ func (d *decoder) readExit(n *node) {
 	exit.Interval = f.duration("interval", 0)
 	exit.Waive = d.waivers(f.get("waive"))
 	if every := d.doc.Defaults.Every; exit.Interval > 0 && exit.Interval < every {
-		d.fail(f.get("interval").pos, "write at least "+every.String(), "interval %s is shorter than every %s, so nothing would be observed in it",
+		d.fail(f.get("interval").pos, "write at least "+every.String(),
+			"interval %s is shorter than every %s, so nothing would be observed in it",
 			exit.Interval, every)
 	}
 	d.refuseRung(exit.When, "exit")
@@ -39,7 +40,8 @@ func (d *decoder) refuseRung(g Gate, where string) {
 func (d *decoder) refuseRungIn(b Bound, where string) {
 	for _, name := range []string{b.Probe, b.Operand.Probe, b.High.Probe} {
 		if p := d.probes[name]; p != nil && p.UsesRung() {
-			d.fail(b.Pos, "use it in a step that flips a number or restores", "%s: probe %s asks about a rung, and there is none here", where, name)
+			d.fail(b.Pos, "use it in a step that flips a number or restores",
+				"%s: probe %s asks about a rung, and there is none here", where, name)
 		}
 	}
 }
@@ -75,7 +77,8 @@ func (d *decoder) stageNamed(f fields, key string) Stage {
 	}
 	s, known := ParseStage(text)
 	if !known {
-		d.fail(n.pos, suggest(text, schema["stages"], "the stages are "+stageList()), "%s: there is no stage %s", key, quote(text))
+		d.fail(n.pos, suggest(text, schema["stages"], "the stages are "+stageList()), "%s: there is no stage %s",
+			key, quote(text))
 	}
 	return s
 }

@@ -113,7 +113,8 @@ func (d *decoder) comparison(f fields) (Op, bool) {
 		return Op(found[0]), true
 	case 0:
 		if !f.misspelt {
-			d.fail(f.at, "add above, at_least, below, at_most, equals, between, falling or rising", "%s has no comparison", f.what)
+			d.fail(f.at, "add above, at_least, below, at_most, equals, between, falling or rising",
+				"%s has no comparison", f.what)
 		}
 	default:
 		d.fail(f.at, "make a bound of each", "%s has %d comparisons: %s", f.what, len(found), strings.Join(found, ", "))
@@ -223,7 +224,8 @@ func (d *decoder) controlOperand(n *node, o Operand, what string, p *Probe) (Ope
 	switch {
 	case c == nil || p == nil:
 	case !c.Kind.Numeric():
-		d.fail(n.pos, "compare with a rate, count, percent or duration", "%s: control %s is a %s, not a number", what, name, c.Kind)
+		d.fail(n.pos, "compare with a rate, count, percent or duration", "%s: control %s is a %s, not a number", what,
+			name, c.Kind)
 	case c.unit() != "" && !sameScale(c.unit(), p.Unit):
 		d.fail(n.pos, "measure both in one unit", "%s: control %s is in %s, probe %s in %s",
 			what, name, quote(c.unit()), p.Name, quote(p.Unit))

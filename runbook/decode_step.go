@@ -170,7 +170,8 @@ func (d *decoder) stepRules(f fields, step *Step) {
 	need("expect", "put the bounds under when", acts, "a flip, a call or a restore before it")
 	need("otherwise", "leave it out", f.has("expect") || f.has("call"), "an expect or a call that can fail")
 	need("undo_if", "leave it out", f.has("flip"), "a flip to undo")
-	need("if_unmet", "add to, or leave it out", f.has("flip") && (step.Flip == nil || len(step.Flip.Through) == 0), "a flip to one value")
+	need("if_unmet", "add to, or leave it out", f.has("flip") && (step.Flip == nil || len(step.Flip.Through) == 0),
+		"a flip to one value")
 	need("if_unmet", "add expect", f.has("expect"), "an expect")
 	need("else", "leave it out", f.has("flip") && d.surelyProtects(step), "a flip that protects")
 	if step.Otherwise == Undo && !undoable {
@@ -214,7 +215,8 @@ func (d *decoder) checkRestores() {
 			continue
 		}
 		if first != "" {
-			d.fail(step.Restore.Pos, "put everything into one order", "step %s restores again; step %s already does", step.Name, first)
+			d.fail(step.Restore.Pos, "put everything into one order", "step %s restores again; step %s already does",
+				step.Name, first)
 			continue
 		}
 		first = step.Name

@@ -121,7 +121,8 @@ func (r *Diagnosis) learn(figures []Figure) {
 // Document is the rules' probes and figures as a document without stages, as the
 // poller of package probes takes it.
 func (r *Diagnosis) Document() *Document {
-	return &Document{Service: r.service, Figures: r.Figures, Parameters: r.parameters, Probes: r.Probes, Defaults: r.timing}
+	return &Document{Service: r.service, Figures: r.Figures, Parameters: r.parameters, Probes: r.Probes,
+		Defaults: r.timing}
 }
 
 // extend reads one file on top of these rules, which stay as they are.
@@ -175,7 +176,8 @@ func (d *decoder) history(n *node, before string) string {
 	case !declared:
 		d.undeclared(n, "probe", name, keysOf(d.probes))
 	case p != nil && p.Unit != "s":
-		d.fail(n.pos, "give it a query in seconds and unit: s", "probe %s is in %s, history is in s", printable(name), quote(p.Unit))
+		d.fail(n.pos, "give it a query in seconds and unit: s", "probe %s is in %s, history is in s", printable(name),
+			quote(p.Unit))
 	}
 	return name
 }

@@ -132,7 +132,8 @@ func (d *decoder) checkName(at Position, what, name string) bool {
 	if namePattern.MatchString(name) {
 		return true
 	}
-	d.fail(at, "use letters, digits, dots, dashes and underscores, at most 128", "%s cannot be named %s", what, quote(name))
+	d.fail(at, "use letters, digits, dots, dashes and underscores, at most 128", "%s cannot be named %s",
+		what, quote(name))
 	return false
 }
 

@@ -175,7 +175,8 @@ func (w *floorWalk) rungs(s *Step, n int) []string {
 	case n == 1:
 		return []string{"expect: " + expect.words}
 	case next.total > expect.total:
-		return []string{fmt.Sprintf("%d rungs in %s: when %s, and for the last expect %s", n, w.now-start, next.words, expect.words)}
+		return []string{fmt.Sprintf("%d rungs in %s: when %s, and for the last expect %s", n, w.now-start, next.words,
+			expect.words)}
 	}
 	return []string{fmt.Sprintf("%d rungs in %s: expect %s each", n, w.now-start, expect.words)}
 }
@@ -202,7 +203,8 @@ func (w *floorWalk) exit() {
 	once := w.d.Defaults
 	once.Passes = 1
 	if cost := w.d.gateCost(e.When, once, w.marked); w.mark+cost.total > w.now {
-		words = append(words, fmt.Sprintf("%s until its windows lie after the last flip: %s", w.mark+cost.total-w.now, cost.words))
+		words = append(words, fmt.Sprintf("%s until its windows lie after the last flip: %s",
+			w.mark+cost.total-w.now, cost.words))
 		w.now = w.mark + cost.total
 	}
 	w.now += time.Duration(e.Intervals) * e.Interval
@@ -246,7 +248,8 @@ func (w *floorWalk) persons() {
 		}
 	}
 	if len(approved) > 0 {
-		w.floor.Beside = append(w.floor.Beside, FloorLine{Name: "persons", Words: "approvals: " + strings.Join(approved, ", ")})
+		w.floor.Beside = append(w.floor.Beside, FloorLine{Name: "persons",
+			Words: "approvals: " + strings.Join(approved, ", ")})
 	}
 	if len(asked) > 0 {
 		w.floor.Beside = append(w.floor.Beside, FloorLine{Name: "persons", Words: "answers: " + strings.Join(asked, ", ")})
@@ -283,12 +286,14 @@ func (d *Document) warming() FloorLine {
 	line := FloorLine{Name: "warming"}
 	keys, misses, limit := d.Figure(coldKeysFigure), d.Figure(liveMissesFigure), d.Figure(limitFigure)
 	if keys == nil || misses == nil || limit == nil {
-		line.Words = fmt.Sprintf("not known: it takes the figures %s, %s and %s", coldKeysFigure, liveMissesFigure, limitFigure)
+		line.Words = fmt.Sprintf("not known: it takes the figures %s, %s and %s", coldKeysFigure,
+			liveMissesFigure, limitFigure)
 		return line
 	}
 	spare := limit.Value - misses.Value
 	if spare <= 0 {
-		line.Words = fmt.Sprintf("never: live misses of %s leave nothing of the limit of %s %s", decimal(misses.Value), decimal(limit.Value), limit.Unit)
+		line.Words = fmt.Sprintf("never: live misses of %s leave nothing of the limit of %s %s", decimal(misses.Value),
+			decimal(limit.Value), limit.Unit)
 		return line
 	}
 	line.Known = true

@@ -56,7 +56,8 @@ var DayEvents = []DayEvent{
 
 // targetEvents are those that can happen on real servers: what changes them is a call, and
 // whatever it has changed can be taken back.
-var targetEvents = []string{CallProgram, KillOperator, SecondRun, TakeOver, GiveOrder, DeclareModes, SlowWords, IgnoreHolds}
+var targetEvents = []string{CallProgram, KillOperator, SecondRun, TakeOver, GiveOrder, DeclareModes,
+	SlowWords, IgnoreHolds}
 
 // refusals are what Redis can answer to writes, by the words of this format.
 var refusals = map[string]string{

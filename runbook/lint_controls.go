@@ -77,15 +77,18 @@ func (l *linter) admissionAtKnee() {
 		c := &l.d.Controls[i]
 		knee, known := l.kneeFor(c)
 		if known && !math.IsInf(c.Max, 1) && c.Max >= knee {
-			l.report(c.Pos, c.Waive, "control %s may be raised to %s, and the knee is at %s", c.Name, c.Format(c.number(c.Max)), c.Format(c.number(knee)))
+			l.report(c.Pos, c.Waive, "control %s may be raised to %s, and the knee is at %s", c.Name, c.Format(c.number(c.Max)),
+				c.Format(c.number(knee)))
 		}
 		if known && !c.Steady.Unlimited && c.Steady.Number >= knee {
-			l.report(c.Pos, c.Waive, "control %s is steady at %s, and the knee is at %s", c.Name, c.Format(c.Steady), c.Format(c.number(knee)))
+			l.report(c.Pos, c.Waive, "control %s is steady at %s, and the knee is at %s", c.Name, c.Format(c.Steady),
+				c.Format(c.number(knee)))
 		}
 	}
 	for _, w := range l.values() {
 		if knee, known := l.kneeFor(w.control); known && w.to.Number >= knee {
-			l.report(w.pos, w.waivers, "control %s is set to %s, and the knee is at %s", w.control.Name, w.control.Format(w.to), w.control.Format(w.control.number(knee)))
+			l.report(w.pos, w.waivers, "control %s is set to %s, and the knee is at %s", w.control.Name, w.control.Format(w.to),
+				w.control.Format(w.control.number(knee)))
 		}
 	}
 	limit, knee := l.d.Figure(limitFigure), l.d.Figure(kneeFigure)
@@ -113,7 +116,8 @@ func (l *linter) prewarmUncharged() {
 			continue
 		}
 		if limit != nil && sameScale(limit.Unit, c.Unit) && w.to.Number > limit.Value {
-			l.report(w.pos, w.waivers, "control %s is set to %s, above the limit of %s", c.Name, c.Format(w.to), decimal(limit.Value))
+			l.report(w.pos, w.waivers, "control %s is set to %s, above the limit of %s", c.Name, c.Format(w.to),
+				decimal(limit.Value))
 		}
 		if !l.charged(c, w.step.Stage) {
 			l.report(w.pos, w.waivers, "control %s adds load, and no guard from %s to restore bounds the admitted %s with prewarm in it",
@@ -166,7 +170,8 @@ func (l *linter) leadersUncapped() {
 	for _, w := range l.flips() {
 		if w.step.Stage.Protects() && mentions(w.control.Name, "leader", "leaders") {
 			capped["cell"] = capped["cell"] || mentions(w.control.Name, "cell", "cells", "shard", "node", "domain")
-			capped["region"] = capped["region"] || mentions(w.control.Name, "region", "regions", "zone", "global", "fleet", "total")
+			capped["region"] = capped["region"] || mentions(w.control.Name, "region", "regions", "zone", "global",
+				"fleet", "total")
 		}
 	}
 	for _, where := range []string{"cell", "region"} {

@@ -87,7 +87,8 @@ func (l *linter) shortRange() {
 		for _, s := range selectorsOf(p.Query) {
 			if s.ranged && s.width < least && !slices.Contains(found, s.width) {
 				found = append(found, s.width)
-				l.report(p.Pos, p.Waive, "probe %s has a range of %s, shorter than 4 scrapes of %s", p.Name, s.width, l.d.Defaults.Every)
+				l.report(p.Pos, p.Waive, "probe %s has a range of %s, shorter than 4 scrapes of %s", p.Name, s.width,
+					l.d.Defaults.Every)
 			}
 		}
 	}

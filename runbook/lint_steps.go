@@ -22,7 +22,8 @@ func (l *linter) ladderJumps() {
 func (l *linter) percentJump(w written) {
 	all := w.control.Max - w.control.Min
 	if w.direction() == Releasing && !w.from.Unlimited && math.Abs(w.to.Number-w.from.Number) > all/4 {
-		l.report(w.pos, w.waivers, "control %s goes from %s to %s at once", w.control.Name, w.control.Format(w.from), w.control.Format(w.to))
+		l.report(w.pos, w.waivers, "control %s goes from %s to %s at once", w.control.Name, w.control.Format(w.from),
+			w.control.Format(w.to))
 	}
 }
 
@@ -140,7 +141,8 @@ func (l *linter) staleLegs(at Position, waivers []Waiver, c *Control, legs []Val
 	all := math.Abs(legs[0].Number - c.Steady.Number)
 	for i := 1; i < len(legs); i++ {
 		if leg := math.Abs(legs[i].Number - legs[i-1].Number); leg*3 > all*2 {
-			l.report(at, waivers, "control %s comes back from %s to %s in one jump", c.Name, c.Format(legs[i-1]), c.Format(legs[i]))
+			l.report(at, waivers, "control %s comes back from %s to %s in one jump", c.Name, c.Format(legs[i-1]),
+				c.Format(legs[i]))
 		}
 	}
 }
@@ -179,7 +181,8 @@ func (l *linter) timeoutBelowWindow() {
 			judgedOnce := g.name == "when" && s.Stage.Protects()
 			cost := l.d.gateCost(g.gate, s.Timing, true)
 			if !judgedOnce && cost.total > s.Timing.Timeout {
-				l.report(s.Pos, s.Waive, "step %s has a timeout of %s, and its %s needs %s", s.Name, s.Timing.Timeout, g.name, cost.words)
+				l.report(s.Pos, s.Waive, "step %s has a timeout of %s, and its %s needs %s", s.Name, s.Timing.Timeout,
+					g.name, cost.words)
 			}
 		}
 	}

@@ -14,7 +14,8 @@ const maxSource = 1 << 20
 func cleanSource(source []byte) (string, *located) {
 	switch {
 	case len(source) > maxSource:
-		return "", atStart("split it, or leave out what is not a runbook", "the file has %d bytes, the limit is %d", len(source), maxSource)
+		return "", atStart("split it, or leave out what is not a runbook", "the file has %d bytes, the limit is %d",
+			len(source), maxSource)
 	case bytes.HasPrefix(source, []byte{0xef, 0xbb, 0xbf}):
 		return "", atStart("save it as UTF-8 without a byte order mark", "the file starts with a byte order mark")
 	case isUTF16(source):

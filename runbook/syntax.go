@@ -68,9 +68,11 @@ func indentHint(lines []string, line int) string {
 		case isStep:
 			return fmt.Sprintf("indent this step like the one above, by %d spaces", indentOf(lines[i]))
 		case strings.HasPrefix(strings.TrimSpace(lines[line-1]), "-"):
-			return fmt.Sprintf("indent this item like the ones beside it; the line above begins after %d spaces", indentOf(lines[i]))
+			return fmt.Sprintf("indent this item like the ones beside it; the line above begins after %d spaces",
+				indentOf(lines[i]))
 		}
-		return fmt.Sprintf("indent it like the keys beside it; the line above has its key after %d spaces", keyIndent(lines[i]))
+		return fmt.Sprintf("indent it like the keys beside it; the line above has its key after %d spaces",
+			keyIndent(lines[i]))
 	}
 	return ""
 }

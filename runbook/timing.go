@@ -78,7 +78,8 @@ func (d *decoder) approvalWord(n *node, fallback Approval) Approval {
 	word := Approval(d.oneOf(n, "approval", text, string(fallback), allowed))
 	if word == ApprovalTwo {
 		d.doc.twoPersons = append(d.doc.twoPersons, Problem{File: d.file, Pos: n.pos,
-			Message: "an approval by two persons cannot be given where nobody else reaches the run", Hint: "write approval: one for a rehearsal"})
+			Message: "an approval by two persons cannot be given where nobody else reaches the run",
+			Hint:    "write approval: one for a rehearsal"})
 	}
 	return word
 }

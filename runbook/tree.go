@@ -22,7 +22,8 @@ const (
 
 var shapeNames = [...]string{"nothing", "nothing", "a single value", "a list", "a table of keys"}
 
-var shapeHints = [...]string{table: "write it as {key: value}", sequence: "write it as [item, item]", scalar: "write one value"}
+var shapeHints = [...]string{table: "write it as {key: value}", sequence: "write it as [item, item]",
+	scalar: "write one value"}
 
 // node is one place of the file, free of the parser it came from.
 type node struct {

@@ -44,7 +44,9 @@ func (s *State) whenSince(step *runbook.Step, from, to string) int {
 
 // asksApprovalOf looks for the approvals that cover one change. One that was given for
 // the plan alone counts only while the gate has stayed green since.
-func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int) bool {
+func (n *next) asksApprovalOf(
+	step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int,
+) bool {
 	q, asks := n.missingApproval(step, needed, p, changes, green)
 	if asks {
 		n.ask(q)
@@ -54,7 +56,9 @@ func (n *next) asksApprovalOf(step *runbook.Step, needed runbook.Approval, p *Pl
 }
 
 // missingApproval gives the question for the word that a change waits for, if it does.
-func (n *next) missingApproval(step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int) (Question, bool) {
+func (n *next) missingApproval(
+	step *runbook.Step, needed runbook.Approval, p *Planned, changes []Change, green int,
+) (Question, bool) {
 	if needed == runbook.ApprovalNone {
 		return Question{}, false
 	}

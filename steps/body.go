@@ -47,7 +47,8 @@ const (
 // Kinds are all of them, in the order in which docs/audit-log.md has them.
 func Kinds() []Kind {
 	return []Kind{KindBegun, KindResumed, KindStage, KindStep, KindObserved, KindPlanned, KindApproved, KindIntended,
-		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual, KindOrdered, KindCalled,
+		KindSettled, KindJudged, KindOwed, KindGuarded, KindDrifted, KindHeld, KindSkipped, KindNoted, KindManual,
+		KindOrdered, KindCalled,
 		KindConfirmed, KindRecovered, KindTorn, KindAborted, KindClosed}
 }
 

@@ -16,7 +16,8 @@ func (n *next) brakes() Move {
 	for i := range n.doc.Controls {
 		c := &n.doc.Controls[i]
 		if n.s.putBack[c.Name] {
-			if move := n.brake(c, Target{Step: "put-back", Purpose: PurposePutBack, Control: c.Name}, n.s.Control(c.Name).Expected); move != nil {
+			if move := n.brake(c, Target{Step: "put-back", Purpose: PurposePutBack, Control: c.Name},
+				n.s.Control(c.Name).Expected); move != nil {
 				return move
 			}
 		}
@@ -150,7 +151,8 @@ func (n *next) idle() Move {
 		raw := actions.Encode(*c.DeadMan)
 		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
 		if max(n.s.retries[t.key()].tries, n.s.away.tries) >= idleTries && (n.s.aborting != nil || n.s.stopping) {
-			return Write{Kind: KindDrifted, Durable: true, Body: &Drifted{Control: name, Expected: &raw, Found: n.s.Control(name).Raw,
+			return Write{Kind: KindDrifted, Durable: true, Body: &Drifted{Control: name, Expected: &raw,
+				Found:     n.s.Control(name).Raw,
 				Direction: runbook.Protecting, Decision: DriftDeadMan}}
 		}
 		if move := n.brake(c, t, &raw); move != nil {
@@ -164,7 +166,8 @@ func (n *next) idle() Move {
 }
 
 func (s *State) endedBody(reason, by string) *Ended {
-	body := &Ended{Reason: reason, By: by, Recovered: s.Recovered != nil, Overrides: s.Overrides(), ByHand: s.byHandNames()}
+	body := &Ended{Reason: reason, By: by, Recovered: s.Recovered != nil, Overrides: s.Overrides(),
+		ByHand: s.byHandNames()}
 	for _, step := range s.toUndo() {
 		body.Calls = append(body.Calls, step.Name)
 	}

@@ -20,7 +20,8 @@ func (n *next) confirm(step *runbook.Step) Move {
 	after := step.Confirm.After
 	due := later(c.AskedAt, n.s.resumedAt).Add(after)
 	if n.s.Approve == Auto && step.Confirm.Else != "" || after > 0 && !due.After(n.now) {
-		return Write{Kind: KindConfirmed, Durable: true, Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
+		return Write{Kind: KindConfirmed, Durable: true,
+			Body: &ConfirmedBody{Step: step.Name, Answered: true, Answer: step.Confirm.Else}}
 	}
 	q := Question{Step: step.Name, Asks: step.Confirm.Ask, Modes: step.Confirm.Modes, Else: step.Confirm.Else}
 	if q.Modes {

@@ -14,10 +14,10 @@ import (
 	"github.com/rewarm/rewarm/probes"
 )
 
-// Decoder reads the bodies of the records of a log as DecodeBody does, and faster. Nearly all of a log are observations, and
-// from one to the next hardly a text changes: it reads them as this package writes them, with their keys in their
-// order, and keeps the texts that it has seen. What is written in any other way it leaves to DecodeBody. It is
-// for one goroutine.
+// Decoder reads the bodies of the records of a log as DecodeBody does, and faster. Nearly all of a log are
+// observations, and from one to the next hardly a text changes: it reads them as this package writes them, with their
+// keys in their order, and keeps the texts that it has seen. What is written in any other way it leaves to DecodeBody.
+// It is for one goroutine.
 type Decoder struct {
 	texts   [1 << 11]seenText
 	moments [1 << 6]seenMoment
@@ -156,7 +156,8 @@ func (c *cursor) answer(a *probes.Answer) {
 	if c.has(`,"count":`) {
 		a.Count = int(c.number())
 	}
-	a.WindowStart, a.Oldest, a.Stalest = c.momentOf(`,"window_start":"`), c.momentOf(`,"oldest":"`), c.momentOf(`,"stalest":"`)
+	a.WindowStart, a.Oldest, a.Stalest = c.momentOf(`,"window_start":"`), c.momentOf(`,"oldest":"`),
+		c.momentOf(`,"stalest":"`)
 	if c.has(`,"newest":["`) {
 		begins := len(c.allNewest)
 		for more := true; more; more = c.has(`,"`) {

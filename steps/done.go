@@ -49,7 +49,8 @@ func (s *State) refuseDone(step *runbook.Step, how string) *RefusedOrder {
 	st, instead := s.Step(step.Name), s.callOf(step.Name, false, true)
 	switch {
 	case !step.Stage.Protects() || step.Flip == nil:
-		return &RefusedOrder{Sentence: step.Name + " is no protecting step that flips", Hint: "a call that failed is done by hand with release"}
+		return &RefusedOrder{Sentence: step.Name + " is no protecting step that flips",
+			Hint: "a call that failed is done by hand with release"}
 	case how == "":
 		return &RefusedOrder{Sentence: "it does not say how it was done", Hint: "done " + step.Name + " HOW"}
 	case st.Phase == StepDone, st.ByHand != nil:
@@ -57,9 +58,11 @@ func (s *State) refuseDone(step *runbook.Step, how string) *RefusedOrder {
 	case st.Phase != StepEntered:
 		return &RefusedOrder{Sentence: step.Name + " has not been reached yet", Hint: "say it when its turn comes"}
 	case instead != nil && !instead.Finished:
-		return &RefusedOrder{Sentence: "what is done instead of the flip of " + step.Name + " is under way", Hint: "wait for its outcome"}
+		return &RefusedOrder{Sentence: "what is done instead of the flip of " + step.Name + " is under way",
+			Hint: "wait for its outcome"}
 	case !s.flipFails(step):
-		return &RefusedOrder{Sentence: "the flip of " + step.Name + " can be made: redis has not failed it", Hint: "what was done by hand elsewhere is for a note"}
+		return &RefusedOrder{Sentence: "the flip of " + step.Name + " can be made: redis has not failed it",
+			Hint: "what was done by hand elsewhere is for a note"}
 	}
 	return nil
 }
@@ -106,7 +109,8 @@ func (n *next) takeBack(step *runbook.Step, st *StepState) Move {
 	if blocker := n.blocker(); blocker != "" {
 		return n.block(blocker)
 	}
-	return n.heldBy(causeByHand(back.Step), "what was done by hand has to be taken back by hand: "+audit.Cut(back.String(), longestSentence),
+	return n.heldBy(causeByHand(back.Step), "what was done by hand has to be taken back by hand: "+
+		audit.Cut(back.String(), longestSentence),
 		"take it back before the release", releaseWord)
 }
 

@@ -13,7 +13,8 @@ import (
 // loosens or cannot be read holds releases, and a shared control may move. A brake that
 // Redis lost with its data is put back.
 func (s *State) driftOf(c *runbook.Control, state *ControlState) *Drifted {
-	body := &Drifted{Control: c.Name, Expected: state.Expected, Found: state.Raw, Direction: runbook.Releasing, Decision: DriftHolds}
+	body := &Drifted{Control: c.Name, Expected: state.Expected, Found: state.Raw, Direction: runbook.Releasing,
+		Decision: DriftHolds}
 	was, err := decode(c, state.Expected)
 	is, err2 := decode(c, state.Raw)
 	if err == nil && err2 == nil {

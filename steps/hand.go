@@ -86,7 +86,8 @@ func (c *Consent) refuses(p actions.Plan) string {
 		return "it releases, and nobody has agreed to that"
 	}
 	if p.Run = ""; p.Digest() != c.Shown.Digest() {
-		return fmt.Sprintf("%s has moved since the plan was shown: it held %s and holds %s", p.Control, shown(c.Shown.Before), shown(p.Before))
+		return fmt.Sprintf("%s has moved since the plan was shown: it held %s and holds %s", p.Control, shown(c.Shown.Before),
+			shown(p.Before))
 	}
 	return ""
 }

@@ -105,19 +105,22 @@ func (n *next) raiseHolds() Move {
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
 		if st.Failures >= mostFailures && st.Phase != StepDone && n.s.hold(causeFailing(step.Name)) == nil {
-			return n.heldBy(causeFailing(step.Name), fmt.Sprintf("%s has failed %d times, the last for %s", step.Name, st.Failures, st.UndoneFor),
+			return n.heldBy(causeFailing(step.Name), fmt.Sprintf("%s has failed %d times, the last for %s", step.Name,
+				st.Failures, st.UndoneFor),
 				"a release tries it again, a skip goes on without it", releaseWord, skipWord(step))
 		}
 	}
 	for _, step := range n.s.toUndo() {
 		if c := n.s.callOf(step.Name, true, false); c != nil && c.Finished && n.s.hold(causeCall(step.Name)) == nil {
-			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error, "undo it by hand before the release", releaseWord)
+			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error,
+				"undo it by hand before the release", releaseWord)
 		}
 	}
 	for i := range n.doc.Controls {
 		name := n.doc.Controls[i].Name
 		if d := n.s.drifts[name]; d != nil && n.s.hold(causeDrift(name)) == nil {
-			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name, shown(d.Expected), shown(d.Found)),
+			return n.heldBy(causeDrift(name), fmt.Sprintf("%s was loosened from %s to %s by somebody else", name,
+				shown(d.Expected), shown(d.Found)),
 				"the first writes this run's value again, the second leaves what is there", "put-back "+name, "adopt "+name)
 		}
 	}
@@ -126,11 +129,14 @@ func (n *next) raiseHolds() Move {
 			"make room, stop this walk with Ctrl-C, then "+n.s.goOn())
 	}
 	if n.s.RedisDown != "" && n.s.hold(causeRedis) == nil {
-		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown, "it lifts when redis answers, and protections are tried until then"+n.doneHint(), n.doneWords()...)
+		return n.heldBy(causeRedis, "redis cannot be read: "+n.s.RedisDown,
+			"it lifts when redis answers, and protections are tried until then"+n.doneHint(), n.doneWords()...)
 	}
 	if missing := n.refusedBrakes(); len(missing) > 0 && n.s.hold(causeRefusal) == nil {
-		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence, strings.Join(missing, ", ")),
-			strings.TrimPrefix(n.s.refusal.Hint+"; protections are tried until redis takes them", "; ")+n.doneHint(), n.doneWords()...)
+		return n.heldBy(causeRefusal, fmt.Sprintf("%s: not in force yet: %s", n.s.refusal.Sentence,
+			strings.Join(missing, ", ")),
+			strings.TrimPrefix(n.s.refusal.Hint+"; protections are tried until redis takes them", "; ")+n.doneHint(),
+			n.doneWords()...)
 	}
 	if move := n.shiftEnds(); move != nil {
 		return move
@@ -178,7 +184,8 @@ func (n *next) guardHolds() Move {
 	for i := range n.doc.Guards {
 		g := &n.doc.Guards[i]
 		if n.s.guarding(g) && n.s.guards[g.Name] && n.s.hold(g.Name) == nil {
-			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)), "it lifts when the guard holds again"+n.startHint(g)+guardHint(g))
+			return n.heldBy(g.Name, g.Name+" is breached: "+n.standOf(n.s.guardWatch(g)),
+				"it lifts when the guard holds again"+n.startHint(g)+guardHint(g))
 		}
 	}
 	return n.unjudged()
@@ -227,7 +234,8 @@ func (n *next) readsNow(h *HoldState) string {
 func (n *next) startHint(g *runbook.Guard) string {
 	for _, o := range []runbook.Operand{g.Bound.Operand, g.Bound.High} {
 		if p := n.doc.Probe(o.Probe); p != nil && p.Baseline {
-			return "; where it does not come back to the start value " + p.Name + ", abort: a new run takes over what this one left, and measures that anew"
+			return "; where it does not come back to the start value " + p.Name +
+				", abort: a new run takes over what this one left, and measures that anew"
 		}
 	}
 	return ""

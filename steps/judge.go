@@ -153,7 +153,8 @@ func (n *next) guards() Move {
 }
 
 func (n *next) guarded(g *runbook.Guard, breached bool, action string, f []probes.Finding) Move {
-	return Write{Kind: KindGuarded, Durable: breached, Body: &Guarded{Guard: g.Name, Breached: breached, Action: action, Findings: f}}
+	return Write{Kind: KindGuarded, Durable: breached,
+		Body: &Guarded{Guard: g.Name, Breached: breached, Action: action, Findings: f}}
 }
 
 func guardAction(g *runbook.Guard) string {
@@ -215,7 +216,8 @@ func (n *next) closing() Move {
 			n.wake(due)
 			return nil
 		}
-		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(), "it lifts when the exit holds")
+		return n.heldBy(causeExit, "every step is done and the exit does not hold: "+n.waitingForExit(),
+			"it lifts when the exit holds")
 	}
 	if len(n.s.Lifts()) > 0 {
 		return nil // a person is asked about each

@@ -20,7 +20,9 @@ func rungsOf(f *runbook.Flip) []runbook.Value {
 // nextRung gives the value that a release flips to next: of a ladder the first rung that
 // goes on from the live value, wherever a guard or a hand has taken that. After a failure the next try is the
 // middle between the last good rung and the failed one.
-func (s *State) nextRung(step *runbook.Step, st *StepState, c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+func (s *State) nextRung(
+	step *runbook.Step, st *StepState, c *runbook.Control, live runbook.Value,
+) (runbook.Value, bool) {
 	rungs := rungsOf(step.Flip)
 	if len(rungs) == 1 && st.Rung > 0 {
 		return runbook.Value{}, false

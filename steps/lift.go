@@ -176,8 +176,8 @@ func (n *next) liftWaits() string {
 	return ""
 }
 
-// liftWayOut says what ends the waiting of an undo for an exit that may fail because of the very brake: one that was put on
-// when the service had recovered, and has left its bounds again.
+// liftWayOut says what ends the waiting of an undo for an exit that may fail because of the very brake: one that was
+// put on when the service had recovered, and has left its bounds again.
 func (n *next) liftWayOut(l Lift) string {
 	if _, out := n.s.OutAgain(); !out || l.flip == nil || !l.flip.At.Add(n.s.offset).After(n.s.Recovered.RecoveredAt) {
 		return ""
@@ -185,8 +185,8 @@ func (n *next) liftWayOut(l Lift) string {
 	return "; where this brake itself keeps the exit from holding, abort the walk and lift it with rewarm controls set"
 }
 
-// Stands says what stands before the undo at a time, and the way out where it may wait for ever; "" when only its word is
-// missing.
+// Stands says what stands before the undo at a time, and the way out where it may wait for ever; "" when only its word
+// is missing.
 func (s *State) Stands(l Lift, now time.Time) string {
 	n := &next{s: s, doc: s.Doc, now: now, looks: true}
 	waits := n.liftWaits()
@@ -206,7 +206,8 @@ func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
 	}
 	move := n.undoFlip(step, st.Undoing)
 	flip, ready := move.(ApplyFlip)
-	if ready && flip.Planned.Plan.Direction == runbook.Releasing && n.asksLift(step, st, flip.Planned, changeOf(flip.Planned.Plan)) {
+	if ready && flip.Planned.Plan.Direction == runbook.Releasing &&
+		n.asksLift(step, st, flip.Planned, changeOf(flip.Planned.Plan)) {
 		return n.autoApproval()
 	}
 	return move

@@ -47,8 +47,8 @@ func (s *State) nothingWaits(takenBy string) string {
 	return ""
 }
 
-// mootUndos ends the waiting for undos whose control was written since, and tells who ordered them: what they had seen is
-// no longer there.
+// mootUndos ends the waiting for undos whose control was written since, and tells who ordered them: what they had seen
+// is no longer there.
 func (n *next) mootUndos() Move {
 	for step := range n.doc.Steps() {
 		st := n.s.Step(step.Name)
@@ -70,7 +70,8 @@ func (s *State) mootFor(step *runbook.Step, st *StepState) string {
 	if equalRaw(now.Expected, plan.After) {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s since, %s, and no longer %s", plan.Control, readable(s.Doc.Control(plan.Control), now.Expected),
+	return fmt.Sprintf("%s is %s since, %s, and no longer %s", plan.Control,
+		readable(s.Doc.Control(plan.Control), now.Expected),
 		s.writtenBy(now.By), readable(s.Doc.Control(plan.Control), plan.After))
 }
 

@@ -26,7 +26,8 @@ func (m *Machine) follow(o Order) error {
 	case OrderApprove:
 		return m.approve(o)
 	case OrderHold:
-		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: canType("", releaseWord), Words: []string{releaseWord}, Costs: m.state.Costs(m.c.Clock.Now())})
+		return m.by(o, KindHeld, &Held{Cause: causePerson, By: o.By, Sentence: held(o), Can: canType("", releaseWord),
+			Words: []string{releaseWord}, Costs: m.state.Costs(m.c.Clock.Now())})
 	case OrderRelease:
 		return m.release(o)
 	case OrderAbort, OrderInterrupt:
@@ -100,7 +101,8 @@ func (m *Machine) Question() Question { return questionOf(m.state, m.c.Clock.Now
 
 // aPersonLifts reports whether a hold lifts by a person's word alone.
 func aPersonLifts(cause string) bool {
-	return cause == causePerson || cause == causeShift || strings.HasPrefix(cause, causeCall("")) || strings.HasPrefix(cause, causeByHand("")) || strings.HasPrefix(cause, causeFailing(""))
+	return cause == causePerson || cause == causeShift || strings.HasPrefix(cause, causeCall("")) ||
+		strings.HasPrefix(cause, causeByHand("")) || strings.HasPrefix(cause, causeFailing(""))
 }
 
 // release lifts what only a person can lift.
@@ -148,7 +150,8 @@ func (s *State) refuseSkip(step *runbook.Step) *RefusedOrder {
 	case st.Phase == "":
 		return &RefusedOrder{Sentence: step.Name + " has not been reached yet", Hint: "skip it when its turn comes"}
 	case s.openStep(step.Name):
-		return &RefusedOrder{Sentence: "the outcome of a flip of " + step.Name + " is not known yet", Hint: "wait until it is settled"}
+		return &RefusedOrder{Sentence: "the outcome of a flip of " + step.Name + " is not known yet",
+			Hint: "wait until it is settled"}
 	}
 	return nil
 }
@@ -163,7 +166,8 @@ func (m *Machine) takeSkipped(o Order) error {
 		return err
 	}
 	if flip := m.state.inForce(step); flip != nil && !m.state.Step(step.Name).Skipped {
-		return &RefusedOrder{Sentence: fmt.Sprintf("%s is on since %s UTC", step.Name, flip.At.UTC().Format(time.TimeOnly)), Hint: "undo " + step.Name + " takes it off"}
+		return &RefusedOrder{Sentence: fmt.Sprintf("%s is on since %s UTC", step.Name, flip.At.UTC().Format(time.TimeOnly)),
+			Hint: "undo " + step.Name + " takes it off"}
 	}
 	if st := m.state.Step(step.Name); !step.Stage.Protects() || step.Flip == nil || !st.Skipped {
 		return &RefusedOrder{Sentence: step.Name + " is no protecting step that was skipped", Hint: "only those can be taken"}
@@ -175,7 +179,8 @@ func (m *Machine) stepNamed(name string) (*runbook.Step, error) {
 	if step := m.state.Doc.Step(name); step != nil {
 		return step, nil
 	}
-	return nil, &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step %q", name), Hint: "steps are named as in the runbook"}
+	return nil, &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step %q", name),
+		Hint: "steps are named as in the runbook"}
 }
 
 // answer answers a confirm; modes are given by name, separated by commas or spaces.
@@ -202,7 +207,8 @@ func parseModes(text string) ([]runbook.Mode, error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		mode := runbook.Mode(word)
 		if !slices.Contains(runbook.Modes, mode) {
-			return nil, &RefusedOrder{Sentence: fmt.Sprintf("%q is no mode", word), Hint: fmt.Sprintf("modes are %v", runbook.Modes)}
+			return nil, &RefusedOrder{Sentence: fmt.Sprintf("%q is no mode", word),
+				Hint: fmt.Sprintf("modes are %v", runbook.Modes)}
 		}
 		if !slices.Contains(modes, mode) {
 			modes = append(modes, mode)
@@ -237,7 +243,8 @@ func (m *Machine) drift(o Order) error {
 		return &RefusedOrder{Sentence: fmt.Sprintf("no drift of %q holds releases", o.Step), Hint: m.state.driftsHint(o.Kind)}
 	}
 	if !equalRaw(m.state.Control(o.Step).Raw, d.Found) {
-		return &RefusedOrder{Sentence: o.Step + " has changed again since it was found at " + shown(d.Found), Hint: "wait until the new value is judged"}
+		return &RefusedOrder{Sentence: o.Step + " has changed again since it was found at " + shown(d.Found),
+			Hint: "wait until the new value is judged"}
 	}
 	body := *d
 	body.Decision = DriftAdopted

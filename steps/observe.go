@@ -22,7 +22,8 @@ func (m *Machine) serverNow() time.Time { return m.c.Clock.Now().Add(m.state.off
 // gate judges it once; what it keeps is what a fold of the records gives.
 func (m *Machine) poll(ctx context.Context, v Poll) error {
 	o := m.c.Prober.Poll(ctx, m.c.Doc, v.Asks, v.Version)
-	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o), Propagation: o.Propagation}
+	body := &Observed{At: o.At, OffsetMS: o.Offset.Milliseconds(), Answers: answered(v.Asks, o),
+		Propagation: o.Propagation}
 	changed := m.readControls(ctx, body)
 	if left := ctx.Err(); left != nil { // what was broken off is not an observation
 		return left

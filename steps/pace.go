@@ -25,9 +25,9 @@ type approach struct {
 	left       time.Duration
 }
 
-// pace says how long a gate takes yet when all of it that fails goes on as it does, and how fast the slowest of it moves:
-// for whatever fills or empties, as a cache that is warmed. It is "" while anything in the gate gets no closer or is not
-// known: one figure falls, too, because what it counts became damage that another one counts.
+// pace says how long a gate takes yet when all of it that fails goes on as it does, and how fast the slowest of it
+// moves: for whatever fills or empties, as a cache that is warmed. It is "" while anything in the gate gets no closer
+// or is not known: one figure falls, too, because what it counts became damage that another one counts.
 func (s *State) pace(w Watch, t *track) string {
 	findings := t.last.judgement().Findings
 	var slowest approach
@@ -55,7 +55,8 @@ func (s *State) pace(w Watch, t *track) string {
 	case open > 1:
 		slowest.way = slowest.probe + " " + slowest.way
 	}
-	return fmt.Sprintf("%s left at this pace, %s by %s a second", slowest.left.Round(time.Second), slowest.way, threeDigits(math.Abs(slowest.each)))
+	return fmt.Sprintf("%s left at this pace, %s by %s a second", slowest.left.Round(time.Second), slowest.way,
+		threeDigits(math.Abs(slowest.each)))
 }
 
 // nearest is the bound that passes first, of those of which one is enough.

@@ -23,7 +23,8 @@ func (m *Machine) approve(o Order) error {
 		if o.Origin != nil {
 			how = HowSent
 		}
-		return m.by(o, KindApproved, &Approved{Scope: offer.Scope, Digest: offer.Digest, Step: q.Step, By: o.By, How: how, Covers: offer.Covers})
+		return m.by(o, KindApproved, &Approved{Scope: offer.Scope, Digest: offer.Digest, Step: q.Step, By: o.By, How: how,
+			Covers: offer.Covers})
 	}
 	if r := m.state.ReadingNamed(o.Digest, m.c.Clock.Now()); r != nil {
 		return m.confirmReading(o, r)
@@ -41,7 +42,8 @@ func (s *State) refuseApproval(o Order, q Question, offer Offer) *RefusedOrder {
 	proven := o.Origin != nil && o.Origin.Proof != ""
 	switch {
 	case proven && strings.EqualFold(o.By, nobody):
-		return &RefusedOrder{Sentence: "the redis user default is nobody in particular", Hint: "approve under a user of your own, see docs/controls.md"}
+		return &RefusedOrder{Sentence: "the redis user default is nobody in particular",
+			Hint: "approve under a user of your own, see docs/controls.md"}
 	case !q.Two:
 		return nil
 	case o.Origin != nil && !proven:
@@ -53,9 +55,11 @@ func (s *State) refuseApproval(o Order, q Question, offer Offer) *RefusedOrder {
 			continue
 		}
 		if strings.EqualFold(a.By, o.By) {
-			return &RefusedOrder{Sentence: fmt.Sprintf("%s has approved this already, and it takes two persons", o.By), Hint: secondPerson(s.Begun.Run, offer.Digest)}
+			return &RefusedOrder{Sentence: fmt.Sprintf("%s has approved this already, and it takes two persons", o.By),
+				Hint: secondPerson(s.Begun.Run, offer.Digest)}
 		}
-		return &RefusedOrder{Sentence: fmt.Sprintf("%s walks this run, as %s does who has approved: it takes another person", o.By, a.By), Hint: secondPerson(s.Begun.Run, offer.Digest)}
+		return &RefusedOrder{Sentence: fmt.Sprintf("%s walks this run, as %s does who has approved: it takes another person",
+			o.By, a.By), Hint: secondPerson(s.Begun.Run, offer.Digest)}
 	}
 	return nil
 }
@@ -105,7 +109,8 @@ func (s *State) whyNotOnOffer(digest string) *RefusedOrder {
 		}
 	}
 	if slices.ContainsFunc(s.approvals, func(a *ApprovalState) bool { return named(a.Digest) }) {
-		return &RefusedOrder{Sentence: "its approval is void: its gate, its control or its ladder has changed since", Hint: "approve the plan that is shown now"}
+		return &RefusedOrder{Sentence: "its approval is void: its gate, its control or its ladder has changed since",
+			Hint: "approve the plan that is shown now"}
 	}
 	return &RefusedOrder{Sentence: fmt.Sprintf("nothing with digest %q waits for an approval now", digest),
 		Hint: "a plan is approved while its gate is green, and has another digest when its control has moved; at least 8 hex digits"}

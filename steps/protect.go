@@ -133,7 +133,8 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 		return MakePlan{Target: t, To: &to}
 	}
 	if n.wouldLoosen(planned) {
-		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+"; the tighter value stays", nil)
+		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+
+			"; the tighter value stays", nil)
 	}
 	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()

@@ -75,9 +75,11 @@ func (s *State) askNamed(name string) (probes.Ask, error) {
 	p := s.Doc.Probe(probeName)
 	switch {
 	case p == nil:
-		return probes.Ask{}, &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no probe %q", probeName), Hint: "probes are " + strings.Join(s.probeNames(), ", ")}
+		return probes.Ask{}, &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no probe %q", probeName),
+			Hint: "probes are " + strings.Join(s.probeNames(), ", ")}
 	case p.Baseline:
-		return probes.Ask{}, &RefusedOrder{Sentence: p.Name + " is a start value, which is measured once and for all", Hint: "skip what is compared with it"}
+		return probes.Ask{}, &RefusedOrder{Sentence: p.Name + " is a start value, which is measured once and for all",
+			Hint: "skip what is compared with it"}
 	case !p.UsesRung() && hasRung:
 		return probes.Ask{}, &RefusedOrder{Sentence: p.Name + " depends on no rung", Hint: readingForm}
 	case !p.UsesRung():
@@ -90,9 +92,11 @@ func (s *State) askNamed(name string) (probes.Ask, error) {
 	}
 	hint := "nothing asks it now"
 	if len(asked) > 0 {
-		hint = fmt.Sprintf("what is asked now: reading %s@%s..%s VALUE until TIME from SOURCE", p.Name, asked[0].From, asked[0].To)
+		hint = fmt.Sprintf("what is asked now: reading %s@%s..%s VALUE until TIME from SOURCE", p.Name,
+			asked[0].From, asked[0].To)
 	}
-	return probes.Ask{}, &RefusedOrder{Sentence: p.Name + " depends on the rung, and a reading counts for the one that it names", Hint: hint}
+	return probes.Ask{}, &RefusedOrder{Sentence: p.Name +
+		" depends on the rung, and a reading counts for the one that it names", Hint: hint}
 }
 
 func (s *State) probeNames() []string {
@@ -140,7 +144,8 @@ func parseReading(p *runbook.Probe, text string, now time.Time) (*ManualBody, er
 	if strings.TrimSpace(source) == "" {
 		return nil, fmt.Errorf("it does not say where it was read")
 	}
-	return &ManualBody{Value: probes.NewReading("", value).Raw, Unit: p.Unit, Until: until.UTC(), Source: audit.Cut(source, longestSeries)}, nil
+	return &ManualBody{Value: probes.NewReading("", value).Raw, Unit: p.Unit, Until: until.UTC(),
+		Source: audit.Cut(source, longestSeries)}, nil
 }
 
 // parseEnd reads until when a reading stands.
@@ -150,7 +155,8 @@ func parseEnd(text string, now time.Time) (time.Time, error) {
 		return until, err
 	}
 	if left := until.Sub(now); left <= 0 || left > longestReading {
-		return until, fmt.Errorf("a reading by hand stands for at most %s from now, and %q is not within that", longestReading, text)
+		return until, fmt.Errorf("a reading by hand stands for at most %s from now, and %q is not within that",
+			longestReading, text)
 	}
 	return until, nil
 }
@@ -185,8 +191,9 @@ func (m *Machine) confirmReading(o Order, r *HandReading) error {
 			return &RefusedOrder{Sentence: fmt.Sprintf("%s has given this reading or confirmed it already: it takes another person", o.By), Hint: secondPerson(m.state.Begun.Run, r.Digest)}
 		}
 	}
-	body := &ManualBody{Ask: r.Ask, Value: probes.NewReading("", r.Value).Raw, Unit: r.Unit, Until: r.Until, Source: r.Source,
-		By: o.By, Digest: r.Digest, Confirms: r.By}
+	body := &ManualBody{Ask: r.Ask, Value: probes.NewReading("", r.Value).Raw, Unit: r.Unit, Until: r.Until,
+		Source: r.Source,
+		By:     o.By, Digest: r.Digest, Confirms: r.By}
 	if !m.state.twoPersons(append(slices.Clone(r.given), personOf(body, o.Origin))) {
 		return &RefusedOrder{Sentence: "one of the two persons has to be known: who gives or confirms a reading from elsewhere does so where only they may write",
 			Hint: secondPerson(m.state.Begun.Run, r.Digest)}
@@ -217,7 +224,8 @@ func (s *State) manual(b *ManualBody) error {
 	if err != nil {
 		return fmt.Errorf("the reading %q of %s is not a number", b.Value, b.Ask.Probe)
 	}
-	s.readings[b.Ask] = &HandReading{Ask: b.Ask, Value: value, Unit: b.Unit, given: []*ApprovalState{personOf(b, b.Origin)},
+	s.readings[b.Ask] = &HandReading{Ask: b.Ask, Value: value, Unit: b.Unit,
+		given:  []*ApprovalState{personOf(b, b.Origin)},
 		Manual: probes.Manual{By: b.By, Source: b.Source, Given: s.LastAt, Until: b.Until, Digest: b.Digest}}
 	return nil
 }
@@ -252,7 +260,8 @@ func (s *State) longestStale(ask probes.Ask) time.Duration {
 }
 
 // lostReasons are those for which a person may read a value somewhere else.
-var lostReasons = []probes.Reason{probes.Transport, probes.Malformed, probes.Rejected, probes.Stale, probes.NoData, probes.NotAlive, probes.SourceCount, probes.Partial}
+var lostReasons = []probes.Reason{probes.Transport, probes.Malformed, probes.Rejected, probes.Stale, probes.NoData,
+	probes.NotAlive, probes.SourceCount, probes.Partial}
 
 // readingHint says what a person may do about a gate that cannot be measured.
 func readingHint(findings []probes.Finding) string {

@@ -48,7 +48,8 @@ func (m *Machine) receive(o Order) (Receipt, error) {
 	case m.state.Ending != "":
 		return Receipt{Refused: refused.Sentence, Hint: refused.Hint}, nil
 	}
-	body := &OrderedBody{Order: o.Kind, Step: o.Step, To: o.To, Until: o.Until, By: o.By, Reason: o.Text, Refused: refused.Sentence}
+	body := &OrderedBody{Order: o.Kind, Step: o.Step, To: o.To, Until: o.Until, By: o.By, Reason: o.Text,
+		Refused: refused.Sentence}
 	if o.Kind == OrderApprove {
 		body.Step = o.Digest
 	}
@@ -63,7 +64,8 @@ func (m *Machine) late(o Order) error {
 	if waited <= lateAfter || o.Kind == OrderHold || o.Kind == OrderNote || m.state.Ending != "" {
 		return nil
 	}
-	return &RefusedOrder{Sentence: fmt.Sprintf("it has waited %s until it was read", waited.Round(time.Second)), Hint: "give it again, if it still is what you want"}
+	return &RefusedOrder{Sentence: fmt.Sprintf("it has waited %s until it was read", waited.Round(time.Second)),
+		Hint: "give it again, if it still is what you want"}
 }
 
 // receive remembers what became of an order from elsewhere.

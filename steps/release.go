@@ -175,7 +175,8 @@ func (n *next) notGreen(step *runbook.Step, st *StepState, from, to string) Move
 		return nil
 	}
 	if step.Optional {
-		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout), n.s.track(w).last.judgement().Findings)
+		return n.skip(step, fmt.Sprintf("optional, and its gate did not pass within %s", step.Timing.Timeout),
+			n.s.track(w).last.judgement().Findings)
 	}
 	sentence := fmt.Sprintf("%s did not pass within %s: %s", w.ID, step.Timing.Timeout, n.standOf(w))
 	return n.heldAt(step, causeWhen(step.Name), sentence, "the gate passes", n.s.track(w).last.judgement().Findings)

@@ -100,7 +100,8 @@ func (r *Replay) Follow(record audit.Record, body any) (err error) {
 			r.once(record, "when "+b.Step, probes.Fail.String())
 		}
 	case *StepBody:
-		if step := r.s.Doc.Step(b.Step); b.State == StepDone && step != nil && step.Flip == nil && step.Restore == nil && step.Call == nil {
+		if step := r.s.Doc.Step(b.Step); b.State == StepDone && step != nil && step.Flip == nil && step.Restore == nil &&
+			step.Call == nil {
 			r.leads("when " + b.Step) // a gate alone
 		}
 	case *Settled:
@@ -276,7 +277,8 @@ func (r *Replay) unanswered(gate runbook.Gate) string {
 			return "the run has no probe " + ask.Probe
 		case own.Query != other.Query:
 			return "the run asked another query for " + ask.Probe
-		case own.Unit != other.Unit || own.Baseline != other.Baseline || own.Alive != other.Alive || own.Sources != other.Sources ||
+		case own.Unit != other.Unit || own.Baseline != other.Baseline || own.Alive != other.Alive ||
+			own.Sources != other.Sources ||
 			own.Memory != other.Memory || own.Second != other.Second || !sameAbsent(own.Absent, other.Absent):
 			return "the run asked " + ask.Probe + " in another way: its unit, absent, alive, sources, memory, baseline or second"
 		}
@@ -298,7 +300,8 @@ func (r *Replay) once(record audit.Record, gate, verdict string) {
 		return
 	}
 	at := Passing{r.s.polls[len(r.s.polls)-1].at, record.Seq, record.T}
-	t := &turn{Replayed: Replayed{Gate: gate, Began: at, Recorded: at, RecordedVerdict: verdict}, led: true, judged: true, asked: true}
+	t := &turn{Replayed: Replayed{Gate: gate, Began: at, Recorded: at, RecordedVerdict: verdict}, led: true,
+		judged: true, asked: true}
 	r.turns = append(r.turns, t)
 	w, why := r.underOther(r.s.whenWatch(step, "", ""))
 	if t.Unanswered = why; why != "" {

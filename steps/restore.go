@@ -148,6 +148,7 @@ func (s *State) goalOf(c *runbook.Control, live runbook.Value) (runbook.Value, b
 func (s *State) brakedBeyond(step *runbook.Step) bool {
 	own := s.flipOf(step)
 	return step.Stage.Protects() && own != nil && slices.ContainsFunc(s.flips, func(f *FlipState) bool {
-		return f.Target.Purpose == PurposeGuard && f.Plan.Control == step.Flip.Control && !f.Nothing && f.Version > own.Version
+		return f.Target.Purpose == PurposeGuard && f.Plan.Control == step.Flip.Control && !f.Nothing &&
+			f.Version > own.Version
 	})
 }

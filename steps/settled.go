@@ -92,7 +92,8 @@ func refusesAll(b *Settled) bool {
 
 func (s *State) flipped(b *Settled) {
 	flip := &FlipState{Target: b.Target, Plan: b.Plan, Digest: b.Digest, Version: b.Version,
-		At: s.LastAt, polls: s.polled(), ServerAt: b.ServerAt, Settle: s.settleOf(b.Target), Nothing: b.Result == ResultNothing}
+		At: s.LastAt, polls: s.polled(), ServerAt: b.ServerAt, Settle: s.settleOf(b.Target),
+		Nothing: b.Result == ResultNothing}
 	if flip.Nothing {
 		s.mark(flip, b.ServerAt)
 	}

@@ -16,7 +16,8 @@ type Shift struct {
 
 // String says who has the watch, until when and why.
 func (s *Shift) String() string {
-	return fmt.Sprintf("%s has the watch until %s UTC, by %s: %s", s.To, s.Until.UTC().Format("2006-01-02 15:04"), s.By, s.Reason)
+	return fmt.Sprintf("%s has the watch until %s UTC, by %s: %s", s.To, s.Until.UTC().Format("2006-01-02 15:04"),
+		s.By, s.Reason)
 }
 
 // handOver writes down who has the watch from now on, until when and why.
@@ -27,9 +28,11 @@ func (m *Machine) handOver(o Order) error {
 	case o.Text == "":
 		return &RefusedOrder{Sentence: "a handover needs a reason", Hint: "handover WHO UNTIL REASON"}
 	case !o.Until.After(m.c.Clock.Now()):
-		return &RefusedOrder{Sentence: fmt.Sprintf("the watch would end at %s UTC, which has passed", o.Until.UTC().Format("2006-01-02 15:04")), Hint: "handover WHO UNTIL REASON"}
+		return &RefusedOrder{Sentence: fmt.Sprintf("the watch would end at %s UTC, which has passed",
+			o.Until.UTC().Format("2006-01-02 15:04")), Hint: "handover WHO UNTIL REASON"}
 	}
-	return m.by(o, KindOrdered, &OrderedBody{Order: OrderHandover, To: o.To, Until: o.Until.UTC(), By: o.By, Reason: o.Text})
+	return m.by(o, KindOrdered, &OrderedBody{Order: OrderHandover, To: o.To, Until: o.Until.UTC(), By: o.By,
+		Reason: o.Text})
 }
 
 // shiftEnds asks again when a watch is over: nothing is released that nobody watches.
@@ -42,7 +45,8 @@ func (n *next) shiftEnds() Move {
 		n.wake(shift.Until)
 		return nil
 	}
-	return n.heldBy(causeShift, fmt.Sprintf("the watch of %s ended at %s UTC: who has it now", shift.To, shift.Until.UTC().Format("15:04")),
+	return n.heldBy(causeShift, fmt.Sprintf("the watch of %s ended at %s UTC: who has it now", shift.To,
+		shift.Until.UTC().Format("15:04")),
 		"a release goes on without a watch", "handover WHO UNTIL REASON", releaseWord)
 }
 

@@ -346,7 +346,8 @@ func (s *State) Overrides() []Override {
 		case ok:
 			shown = c.Format(value)
 		}
-		o := Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady), Since: state.Since, By: state.By, ReviewAt: state.ReviewAt}
+		o := Override{Control: c.Name, Value: shown, Steady: c.Format(c.Steady), Since: state.Since, By: state.By,
+			ReviewAt: state.ReviewAt}
 		switch {
 		case open != nil:
 		case s.drifts[c.Name] != nil:

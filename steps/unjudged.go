@@ -85,5 +85,6 @@ func (s *State) unjudgedSentence(guards []*runbook.Guard) string {
 			reasons = append(reasons, reason)
 		}
 	}
-	return fmt.Sprintf("%d guards cannot be judged: %s (%s)", len(guards), strings.Join(reasons, "; "), strings.Join(names, ", "))
+	return fmt.Sprintf("%d guards cannot be judged: %s (%s)", len(guards), strings.Join(reasons, "; "),
+		strings.Join(names, ", "))
 }

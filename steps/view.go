@@ -28,7 +28,8 @@ func (s *State) Gates() []GateView {
 			continue
 		}
 		t := s.track(w)
-		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.judgement().Findings, Since: t.sinceWhen(), Pace: s.pace(w, t)}
+		views[i] = GateView{Watch: w, Verdict: t.last.Verdict, Passed: t.passes, Findings: t.last.judgement().Findings,
+			Since: t.sinceWhen(), Pace: s.pace(w, t)}
 	}
 	return views
 }

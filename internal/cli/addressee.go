@@ -32,11 +32,14 @@ func (p *program) addressee(ctx context.Context, name, service string) (addresse
 		return addressee{}, err
 	}
 	if state.Begun.Lab {
-		return addressee{}, usage(fmt.Errorf("run %s was walked on the lab, which nobody else reaches", folder.run), "type it where the run is walked")
+		return addressee{}, usage(fmt.Errorf("run %s was walked on the lab, which nobody else reaches", folder.run),
+			"type it where the run is walked")
 	}
 	if hand := state.Begun.Hand; hand != nil {
-		return addressee{}, usage(fmt.Errorf("run %s is one flip of %s by hand, which nobody walks", folder.run, hand.Control),
-			p.command("controls set", state.Begun.Service+" "+hand.Control+" VALUE --reason TEXT")+" flips it again, as back to what it was")
+		return addressee{}, usage(fmt.Errorf("run %s is one flip of %s by hand, which nobody walks", folder.run,
+			hand.Control),
+			p.command("controls set", state.Begun.Service+" "+hand.Control+" VALUE --reason TEXT")+
+				" flips it again, as back to what it was")
 	}
 	p.fromLog(state.Begun)
 	return p.reach(folder.run, state.Begun.Service)
@@ -54,7 +57,8 @@ func elsewhere(err error) error {
 func (p *program) reach(run, service string) (addressee, error) {
 	s := p.settings
 	if s.redis == "" && s.redisConfig == "" {
-		return addressee{}, usage(errors.New("no redis is given"), "give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
+		return addressee{}, usage(errors.New("no redis is given"),
+			"give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
 	}
 	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: service, Clock: p.clock})
 	if err != nil {
@@ -75,10 +79,12 @@ func (p *program) addresseeOf(ctx context.Context, name, service string) (addres
 		return to, commandError(err)
 	}
 	switch {
-	case commander.Run != "" && (name == "last" || strings.HasPrefix(commander.Run, name) || strings.HasSuffix(commander.Run, name)):
+	case commander.Run != "" && (name == "last" || strings.HasPrefix(commander.Run, name) ||
+		strings.HasSuffix(commander.Run, name)):
 		to.run = commander.Run
 	case !runShape().MatchString(name):
-		return to, usage(fmt.Errorf("no run %q commands service %s: %s", name, service, commander.Error()), "give the whole id of the run")
+		return to, usage(fmt.Errorf("no run %q commands service %s: %s", name, service, commander.Error()),
+			"give the whole id of the run")
 	}
 	return to, nil
 }
@@ -93,12 +99,15 @@ func (to addressee) walked(ctx context.Context) error {
 	case commander.Run == to.run && !commander.Until.Before(commander.Now):
 		return nil
 	case commander.Run == to.run:
-		return fail(exitError, fmt.Errorf("nothing was sent: %s", commander.Error()), "its process is gone, or cut off from redis: rewarm resume "+to.run+" goes on")
+		return fail(exitError, fmt.Errorf("nothing was sent: %s", commander.Error()),
+			"its process is gone, or cut off from redis: rewarm resume "+to.run+" goes on")
 	}
 	if ending := to.ending(ctx); ending != "" {
-		return fail(exitError, fmt.Errorf("nothing was sent: run %s is %s", to.run, ending), "rewarm status "+to.run+" says what it left")
+		return fail(exitError, fmt.Errorf("nothing was sent: run %s is %s", to.run, ending),
+			"rewarm status "+to.run+" says what it left")
 	}
-	return fail(exitError, fmt.Errorf("nothing was sent: no process walks run %s now; %s", to.run, commander.Error()), "rewarm resume "+to.run+" goes on with it")
+	return fail(exitError, fmt.Errorf("nothing was sent: no process walks run %s now; %s", to.run, commander.Error()),
+		"rewarm resume "+to.run+" goes on with it")
 }
 
 // ending is how a run ended, as the mirror of its log says; "" when it says nothing.

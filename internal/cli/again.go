@@ -10,7 +10,8 @@ import (
 // every command, and those of one that asks the servers.
 var (
 	againFlags     = []string{"emergency-log", "profile", "state-dir"}
-	againWalkFlags = []string{"approve", "log-file", "metrics-listen", "notify", "prometheus", "prometheus-config", "redis", "redis-config"}
+	againWalkFlags = []string{"approve", "log-file", "metrics-listen", "notify", "prometheus", "prometheus-config",
+		"redis", "redis-config"}
 )
 
 // command spells a command about a run as it can be typed now: with the flags that this
@@ -19,7 +20,8 @@ var (
 func (p *program) command(words, run string) string {
 	s := &p.settings
 	values := map[string]string{
-		"approve": s.approve, "emergency-log": s.emergencyLog, "log-file": s.logFile, "metrics-listen": s.metricsListen, "notify": s.notify, "profile": s.profile,
+		"approve": s.approve, "emergency-log": s.emergencyLog, "log-file": s.logFile, "metrics-listen": s.metricsListen,
+		"notify": s.notify, "profile": s.profile,
 		"prometheus": withoutPassword(s.prometheus), "prometheus-config": s.prometheusConfig,
 		"redis": withoutPassword(s.redis), "redis-config": s.redisConfig, "state-dir": s.stateDir,
 	}

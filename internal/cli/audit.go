@@ -96,7 +96,8 @@ records or is a fork, which is named. What only the mirror in --redis has is che
 	}
 	cmd.Flags().BoolVar(&check.deep, "deep", false, "decode every body and fold the run again")
 	cmd.Flags().StringVar(&check.head, "head", "", "`HEAD` that was kept elsewhere, as 312/9f2c41d07ab3")
-	cmd.Flags().StringArrayVar(&check.segments, "segment", nil, "`FILE` that is a log of the same run, from another machine; may be repeated")
+	cmd.Flags().StringArrayVar(&check.segments, "segment", nil,
+		"`FILE` that is a log of the same run, from another machine; may be repeated")
 	serviceFlag(cmd, &check.service)
 	return cmd
 }
@@ -318,11 +319,14 @@ func (p *program) showVerified(v verified) error {
 
 // unverified gives what is wrong with a log its exit code and its way out.
 func unverified(err error, folder runFolder) error {
-	return fail(exitUnverified, err, "keep "+folder.dir+" as it is and look for another copy: the mirror in redis, a backup, a head that was published")
+	return fail(exitUnverified, err, "keep "+folder.dir+
+		" as it is and look for another copy: the mirror in redis, a backup, a head that was published")
 }
 
 // lostRecords says how to go on where a log ends before its head.
 func lostRecords(err error, folder runFolder) error {
-	return fail(exitUnverified, err, "keep "+folder.dir+" as it is and find the records: resume takes them from the mirror with --redis, and from --emergency-log FILE; "+
-		"where they are nowhere, rewarm takeover "+folder.run+" REASON, or rewarm run once its lease has ended, walks on in a new run")
+	return fail(exitUnverified, err, "keep "+folder.dir+
+		" as it is and find the records: resume takes them from the mirror with --redis, and from --emergency-log FILE; "+
+		"where they are nowhere, rewarm takeover "+folder.run+
+		" REASON, or rewarm run once its lease has ended, walks on in a new run")
 }

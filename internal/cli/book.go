@@ -31,7 +31,8 @@ func readBook(name string) (file string, source []byte, err error) {
 		if file, source, ok := readBundled(name); ok {
 			return file, source, nil
 		}
-		return "", nil, usage(fmt.Errorf("there is no file %s", name), "give a runbook; bundled is "+strings.Join(bundledBooks(), ", "))
+		return "", nil, usage(fmt.Errorf("there is no file %s", name),
+			"give a runbook; bundled is "+strings.Join(bundledBooks(), ", "))
 	}
 	return "", nil, usage(fmt.Errorf("read the runbook: %w", err), "give a file that can be read")
 }

@@ -16,8 +16,8 @@ import (
 // otherFile is the way out where a bundle cannot be written.
 const otherFile = "give another file with --out"
 
-// writeBundleFile writes a bundle that is whole or absent, and gives its size and SHA-256. It replaces an earlier bundle,
-// and nothing else: not what merely has the name, and no link or device.
+// writeBundleFile writes a bundle that is whole or absent, and gives its size and SHA-256. It replaces an earlier
+// bundle, and nothing else: not what merely has the name, and no link or device.
 func writeBundleFile(path string, write func(to io.Writer) error) (int64, string, error) {
 	if err := replaceable(path); err != nil {
 		return 0, "", fail(exitError, err, otherFile)

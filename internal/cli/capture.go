@@ -45,7 +45,8 @@ func (c *capturer) capture(ctx context.Context) error {
 func (c *capturer) ranges(ctx context.Context) evidence.Ranges {
 	from, to := c.state.BegunAt.Add(-captureLead).UTC(), c.state.LastAt.UTC()
 	step := max(time.Second, (to.Sub(from) / capturePoints).Round(time.Second))
-	r := evidence.Ranges{CapturedAt: c.clock.Now().UTC(), Source: c.probes.Address(), From: from, To: to, StepMS: step.Milliseconds()}
+	r := evidence.Ranges{CapturedAt: c.clock.Now().UTC(), Source: c.probes.Address(), From: from, To: to,
+		StepMS: step.Milliseconds()}
 	had := 0
 	for course := range c.probes.Courses(ctx, c.state.Doc, from, to, step) {
 		one := evidence.Range{Probe: course.Probe, Unit: course.Unit, Query: course.Query, Missing: course.Detail}

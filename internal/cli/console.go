@@ -28,7 +28,8 @@ type screen struct {
 // redrawEvery is how often a screen is drawn again when nothing happens: its clocks show seconds.
 const redrawEvery = time.Second
 
-// newWatchScreen makes a console for who only watches a run, and types nothing there; the words are for another terminal.
+// newWatchScreen makes a console for who only watches a run, and types nothing there; the words are for another
+// terminal.
 func (p *program) newWatchScreen(in io.Reader, out io.Writer, run string, from source) *screen {
 	return p.newScreen(in, out, tui.Options{Now: p.clock.Now, Watching: true, Words: commandsFor(run), Again: from.again})
 }
@@ -67,7 +68,8 @@ func (s *screen) interrupt() {
 // fullScreen reports whether a walk may take the whole terminal.
 func (p *program) fullScreen(person *terminal) bool {
 	kind := p.where.getenv("TERM")
-	return person != nil && !p.settings.plain && !p.settings.json() && kind != "" && kind != "dumb" && p.screenFile() != nil
+	return person != nil && !p.settings.plain && !p.settings.json() && kind != "" && kind != "dumb" &&
+		p.screenFile() != nil
 }
 
 // screenFile is the terminal that results go to, nil when they go elsewhere.

@@ -26,7 +26,8 @@ func (p *program) controlsCommand() *cobra.Command {
 func (p *program) storeOf(service string) (*actions.Store, error) {
 	s := p.settings
 	if s.redis == "" && s.redisConfig == "" {
-		return nil, usage(errors.New("no redis is given"), "give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
+		return nil, usage(errors.New("no redis is given"),
+			"give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
 	}
 	store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: service, Clock: p.clock})
 	if err != nil {
@@ -64,7 +65,8 @@ was set by hand.`,
 func between(least, most int, form string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usage(fmt.Errorf("expected %d to %s, got %d", least, countOf(most, "argument"), len(args)), "write: rewarm "+form)
+			return usage(fmt.Errorf("expected %d to %s, got %d", least, countOf(most, "argument"), len(args)),
+				"write: rewarm "+form)
 		}
 		return nil
 	}
@@ -87,7 +89,8 @@ func (p *program) controlsGet(ctx context.Context, service, only, book string) e
 	if only != "" {
 		shown.Controls = slices.DeleteFunc(shown.Controls, func(c controlShown) bool { return c.Control != only })
 		if len(shown.Controls) == 0 {
-			return usage(fmt.Errorf("service %s has no control %q in redis or its runbook", service, only), "rewarm controls get "+service+" lists them")
+			return usage(fmt.Errorf("service %s has no control %q in redis or its runbook", service, only),
+				"rewarm controls get "+service+" lists them")
 		}
 	}
 	if p.settings.json() {
@@ -100,7 +103,9 @@ func (p *program) controlsGet(ctx context.Context, service, only, book string) e
 // declaredFor finds the runbook that declares a service's controls: the one that is given,
 // else the one with which the latest flip was made, as the mirror of that run's log has it.
 // It is nil when there is none, which is no error.
-func (p *program) declaredFor(ctx context.Context, store *actions.Store, survey actions.Survey, service, book string) (*runbook.Document, error) {
+func (p *program) declaredFor(
+	ctx context.Context, store *actions.Store, survey actions.Survey, service, book string,
+) (*runbook.Document, error) {
 	if book != "" {
 		doc, err := p.openBook(book)
 		if err == nil && doc.Service != service {
@@ -202,9 +207,11 @@ type controlShown struct {
 }
 
 func (p *program) surveyOf(service string, survey actions.Survey, doc *runbook.Document) surveyShown {
-	s := surveyShown{Service: service, Now: survey.Now.UTC(), Controls: []controlShown{}, unknown: survey.Commander == nil && len(survey.Controls) == 0, ExpiresMS: survey.Expires.Milliseconds()}
+	s := surveyShown{Service: service, Now: survey.Now.UTC(), Controls: []controlShown{},
+		unknown: survey.Commander == nil && len(survey.Controls) == 0, ExpiresMS: survey.Expires.Milliseconds()}
 	if c := survey.Commander; c != nil {
-		s.Commander = &commanderShown{Run: c.Run, Actor: c.Actor, Host: c.Host, Since: c.Since.UTC(), Until: c.Until.UTC(), Lapsed: c.Lapsed()}
+		s.Commander = &commanderShown{Run: c.Run, Actor: c.Actor, Host: c.Host, Since: c.Since.UTC(), Until: c.Until.UTC(),
+			Lapsed: c.Lapsed()}
 	}
 	declared := map[string]*runbook.Control{}
 	if doc != nil {
@@ -240,12 +247,14 @@ func (p *program) idleCommand(service string, c actions.Surveyed, declared *runb
 	case c.Meta.Steady != nil:
 		to = *c.Meta.Steady
 	}
-	return p.command("controls set", shellWord(service)+" "+shellWord(c.Control)+" "+shellWord(to)) + " --reason TEXT" + book
+	return p.command("controls set", shellWord(service)+" "+shellWord(c.Control)+" "+shellWord(to)) +
+		" --reason TEXT" + book
 }
 
 func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) controlShown {
 	shown := controlShown{Control: c.Control, Raw: c.Raw, Value: rawShown(declared, c.Raw), Away: c.Away(),
-		Since: utc(c.Since()), ReviewAt: utc(c.ReviewAt()), Overdue: c.Overdue(now), Lapsed: c.Lapsed && !asLapsed(c, declared)}
+		Since: utc(c.Since()), ReviewAt: utc(c.ReviewAt()), Overdue: c.Overdue(now),
+		Lapsed: c.Lapsed && !asLapsed(c, declared)}
 	if declared != nil {
 		shown.Steady = declared.Format(declared.Steady)
 	}
@@ -261,7 +270,8 @@ func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) 
 	if m.Steady != nil {
 		shown.Steady = rawShown(declared, m.Steady)
 	}
-	shown.Version, shown.By, shown.Step, shown.Actor, shown.Owner, shown.Reason = m.Version, m.Run, m.Step, m.Actor, m.Owner, m.Reason
+	shown.Version, shown.By, shown.Step, shown.Actor, shown.Owner, shown.Reason = m.Version, m.Run, m.Step, m.Actor,
+		m.Owner, m.Reason
 	shown.At = time.UnixMilli(m.At).UTC()
 	if shown.Edited = c.Edited(); shown.Edited {
 		shown.Wrote = m.After

@@ -138,7 +138,8 @@ func (p *program) showChange(c actions.Change) error {
 		return json.NewEncoder(p.out).Encode(changeShown{At: c.At.UTC(), Control: c.Control, Before: c.Before, After: c.After,
 			Version: c.Version, Actor: c.Actor, Run: c.Run, Step: c.Step, Fence: c.Fence, Digest: c.Digest, Reason: c.Reason})
 	}
-	text := fmt.Sprintf("%s  %s  %s -> %s  by %s, run %s, step %s%s (version %d)", c.At.UTC().Format("2006-01-02 15:04:05.000Z"),
+	text := fmt.Sprintf("%s  %s  %s -> %s  by %s, run %s, step %s%s (version %d)",
+		c.At.UTC().Format("2006-01-02 15:04:05.000Z"),
 		c.Control, rawShown(nil, c.Before), rawShown(nil, c.After), c.Actor, c.Run, c.Step, also(": ", c.Reason), c.Version)
 	_, err := fmt.Fprintln(p.out, wrap(oneLine(text), columnsOf(p.out), hang))
 	return err

@@ -13,7 +13,8 @@ import (
 func (s surveyShown) rows(brief bool) []string {
 	rows := []string{"service " + s.Service + ": " + s.commandedBy()}
 	if s.ExpiresMS > 0 {
-		rows = append(rows, fmt.Sprintf("redis will forget all controls in %s: somebody gave them a time to live", time.Duration(s.ExpiresMS)*time.Millisecond))
+		rows = append(rows, fmt.Sprintf("redis will forget all controls in %s: somebody gave them a time to live",
+			time.Duration(s.ExpiresMS)*time.Millisecond))
 	}
 	longest, listed := 0, 0
 	for _, c := range s.Controls {
@@ -23,7 +24,8 @@ func (s surveyShown) rows(brief bool) []string {
 	}
 	switch {
 	case s.unknown:
-		rows = append(rows, "if its name is another, those that redis holds are listed by", "  redis-cli --scan --pattern '"+controls.Keys("*").Controls+"'")
+		rows = append(rows, "if its name is another, those that redis holds are listed by",
+			"  redis-cli --scan --pattern '"+controls.Keys("*").Controls+"'")
 	case listed == 0 && brief:
 		return append(rows, "every control that was flipped is at its steady value")
 	case listed == 0:
@@ -50,7 +52,8 @@ func (s surveyShown) commandedBy() string {
 	if c == nil {
 		return "nobody commands it"
 	}
-	text := oneLine(fmt.Sprintf("run %s commands it: %s on %s, since %s", c.Run, c.Actor, c.Host, clockTime(c.Since, s.Now)))
+	text := oneLine(fmt.Sprintf("run %s commands it: %s on %s, since %s", c.Run, c.Actor, c.Host,
+		clockTime(c.Since, s.Now)))
 	if c.Lapsed {
 		text += ", but it HAS NOT RENEWED for " + ago(c.Until, s.Now)
 	}

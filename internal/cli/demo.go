@@ -124,7 +124,9 @@ func (p *program) labTargets(doc *runbook.Document, mail *mailbox, attended bool
 }
 
 // scenarioTargets makes a lab with a scenario and what a walk needs to act on it.
-func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario, mail *mailbox, attended bool) (targets, error) {
+func (p *program) scenarioTargets(
+	doc *runbook.Document, scenario *lab.Scenario, mail *mailbox, attended bool,
+) (targets, error) {
 	speed, flatOut, err := p.settings.pace(demoSpeed)
 	if err != nil {
 		return targets{}, err
@@ -149,7 +151,8 @@ func (p *program) scenarioTargets(doc *runbook.Document, scenario *lab.Scenario,
 	if err != nil {
 		return targets{}, err
 	}
-	store, err := actions.Open(actions.Options{URL: "redis://lab:6379", Dial: l.DialRedis, Service: doc.Service, Clock: now})
+	store, err := actions.Open(actions.Options{URL: "redis://lab:6379", Dial: l.DialRedis,
+		Service: doc.Service, Clock: now})
 	if err != nil {
 		return targets{}, err
 	}

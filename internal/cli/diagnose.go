@@ -82,21 +82,24 @@ func (p *program) diagnose(ctx context.Context, book string, asked diagnosing) e
 	}
 	seen := poller.Poll(ctx, rules.Document(), diagnosis.Asks(rules), 0)
 	report := diagnosis.Of(rules, seen, doc.Defaults.StaleAfter)
-	view := diagnosed{File: doc.File, Service: doc.Service, Prometheus: poller.Address(), Modelled: asked.onLab, Report: report}
+	view := diagnosed{File: doc.File, Service: doc.Service, Prometheus: poller.Address(), Modelled: asked.onLab,
+		Report: report}
 	if p.settings.json() {
 		err = json.NewEncoder(p.out).Encode(view)
 	} else {
 		_, err = fmt.Fprint(p.out, view.text())
 	}
 	if err == nil && len(report.Trouble) > 0 {
-		return fail(exitError, errors.New(report.Trouble[0]), "nothing was measured, so nothing speaks for or against any mode")
+		return fail(exitError, errors.New(report.Trouble[0]),
+			"nothing was measured, so nothing speaks for or against any mode")
 	}
 	return err
 }
 
 func (asked diagnosing) check() error {
 	if asked.at < 0 {
-		return usage(fmt.Errorf("--at %s lies before the start", asked.at), "give a duration from the start of the scenario, like 30s")
+		return usage(fmt.Errorf("--at %s lies before the start", asked.at),
+			"give a duration from the start of the scenario, like 30s")
 	}
 	for _, flag := range []string{"scenario", "at"} {
 		if asked.given(flag) && !asked.onLab {
@@ -141,7 +144,8 @@ func (p *program) diagnosticPoller(ctx context.Context, asked diagnosing) (*prob
 		return p.labPoller(ctx, asked)
 	}
 	if s.prometheus == "" {
-		return nil, usage(errors.New("no prometheus is given"), "give --prometheus URL, set REWARM_PROMETHEUS, use a --profile, or try --lab")
+		return nil, usage(errors.New("no prometheus is given"),
+			"give --prometheus URL, set REWARM_PROMETHEUS, use a --profile, or try --lab")
 	}
 	poller, err := probes.NewPoller(probes.Options{URL: s.prometheus, ConfigFile: s.prometheusConfig}, p.clock)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // signals speak for, and what was ruled out in a line each.
 func (v diagnosed) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, service %s, prometheus %s at %s", oneLine(v.File), v.Service, oneLine(v.Prometheus), v.At.Format("15:04:05 MST"))
+	fmt.Fprintf(&b, "%s, service %s, prometheus %s at %s", oneLine(v.File), v.Service, oneLine(v.Prometheus),
+		v.At.Format("15:04:05 MST"))
 	if v.Modelled {
 		b.WriteString(" (every figure is a model's)")
 	}
@@ -62,7 +63,8 @@ var answerWords = map[diagnosis.Answer]string{
 
 func questionText(b *strings.Builder, q diagnosis.Question) {
 	fmt.Fprintf(b, "\nfirst: %s\n", oneLine(q.Question))
-	fmt.Fprintf(b, "  %s%s\n", answerWords[q.Answer], also(" (", oneLine(strings.Join(q.Readings, "; ")))+closing(q.Readings))
+	fmt.Fprintf(b, "  %s%s\n", answerWords[q.Answer],
+		also(" (", oneLine(strings.Join(q.Readings, "; ")))+closing(q.Readings))
 	if q.Answer == diagnosis.Ask || q.Answer == diagnosis.Yes {
 		fmt.Fprintf(b, "  if so, %s\n", oneLine(q.Then))
 		if q.Why != "" {

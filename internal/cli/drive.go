@@ -158,9 +158,11 @@ func (d *driver) noteStep() error {
 	case !is:
 		return nil
 	case parted > 0:
-		return d.note(fmt.Sprintf("the wall clock has gone %s ahead of the run: it was set, or this machine slept", parted.Round(time.Millisecond)))
+		return d.note(fmt.Sprintf("the wall clock has gone %s ahead of the run: it was set, or this machine slept",
+			parted.Round(time.Millisecond)))
 	}
-	return d.note(fmt.Sprintf("the wall clock was set back by %s: records are in the order of their numbers", (-parted).Round(time.Millisecond)))
+	return d.note(fmt.Sprintf("the wall clock was set back by %s: records are in the order of their numbers",
+		(-parted).Round(time.Millisecond)))
 }
 
 // note is a remark of the program itself.

@@ -189,7 +189,8 @@ func pairs(values map[string]string) string {
 }
 
 func resumedText(b *steps.Resumed) string {
-	text := fmt.Sprintf("resumed by %s on %s, pid %d; releases approved %s", b.User, b.Host, b.PID, approverText(b.Approve))
+	text := fmt.Sprintf("resumed by %s on %s, pid %d; releases approved %s", b.User, b.Host, b.PID,
+		approverText(b.Approve))
 	return text + also("; found: ", strings.Join(b.Found, ", "))
 }
 
@@ -248,7 +249,8 @@ func (t *transcript) settledText(b *steps.Settled) string {
 	control, reason := b.Plan.Control, also(": ", b.Sentence)+also("; ", b.Hint)
 	switch b.Result {
 	case steps.ResultApplied:
-		return fmt.Sprintf("flipped %s to %s%s, %s (plan %s, version %d)", control, b.After, t.cameFrom(b.Digest), b.Plan.Direction, short(b.Digest), b.Version)
+		return fmt.Sprintf("flipped %s to %s%s, %s (plan %s, version %d)", control, b.After, t.cameFrom(b.Digest),
+			b.Plan.Direction, short(b.Digest), b.Version)
 	case steps.ResultNothing:
 		return fmt.Sprintf("nothing to do: %s is %s already%s", control, b.After, reason)
 	case steps.ResultRefused:
@@ -269,7 +271,8 @@ func driftedText(b *steps.Drifted) string {
 	case steps.DriftEnded:
 		return fmt.Sprintf("drift ended: %s is %s again", b.Control, rawText(b.Found))
 	}
-	return fmt.Sprintf("drift: %s is %s, this run left %s (%s); %s", b.Control, rawText(b.Found), rawText(b.Expected), b.Direction, b.Decision)
+	return fmt.Sprintf("drift: %s is %s, this run left %s (%s); %s", b.Control, rawText(b.Found), rawText(b.Expected),
+		b.Direction, b.Decision)
 }
 
 // rawText shows a raw value as it stands in Redis.
@@ -413,7 +416,8 @@ func (t *transcript) endedText(kind string, b *steps.Ended) string {
 		}
 		text += "; not at its steady value: " + strings.Join(list, ", ")
 	}
-	return text + also("; calls not undone: ", strings.Join(b.Calls, ", ")) + also("; done by hand and not taken back: ", strings.Join(b.ByHand, "; ")) +
+	return text + also("; calls not undone: ", strings.Join(b.Calls, ", ")) +
+		also("; done by hand and not taken back: ", strings.Join(b.ByHand, "; ")) +
 		also("; undos that waited and were not made: ", strings.Join(b.Undos, "; "))
 }
 

@@ -293,7 +293,8 @@ func (p *program) evidenceList() error {
 		return err
 	}
 	for _, folder := range folders {
-		k := kept{Run: folder.run, State: p.listedRun(&runLog{folder: folder, files: p.segments(folder)}).State, Captured: evidence.Captured(folder.dir)}
+		k := kept{Run: folder.run, State: p.listedRun(&runLog{folder: folder, files: p.segments(folder)}).State,
+			Captured: evidence.Captured(folder.dir)}
 		if info, err := os.Stat(folder.logPath()); err == nil {
 			k.Bytes = info.Size()
 		}
@@ -314,6 +315,7 @@ func (p *program) showKept(k kept) error {
 		return json.NewEncoder(p.out).Encode(k)
 	}
 	yes := map[bool]string{true: "", false: "not "}
-	_, err := fmt.Fprintf(p.out, "%-44s %-11s %ssigned, %scaptured, %d bytes of log\n", k.Run, k.State, yes[k.Signed], yes[k.Captured], k.Bytes)
+	_, err := fmt.Fprintf(p.out, "%-44s %-11s %ssigned, %scaptured, %d bytes of log\n", k.Run, k.State, yes[k.Signed],
+		yes[k.Captured], k.Bytes)
 	return err
 }

@@ -97,7 +97,8 @@ func (p *program) replay(run evidence.Material, book string) error {
 		return err
 	}
 	if doc.Service != begun.Service {
-		return usage(fmt.Errorf("%s is for service %s, and run %s was of %s", doc.File, doc.Service, run.Run, begun.Service), "give a runbook of the same service")
+		return usage(fmt.Errorf("%s is for service %s, and run %s was of %s", doc.File, doc.Service, run.Run, begun.Service),
+			"give a runbook of the same service")
 	}
 	again, err := evidence.ReplayLog(run, doc)
 	if err != nil {
@@ -153,7 +154,8 @@ func replayText(r evidence.Replay, width int) string {
 		}
 	}
 	rows = append(rows, unansweredRows(r.Gates)...)
-	fmt.Fprintf(&b, "run %s judged again by %s (sha256 %s): %d of %s the same\n", oneLine(r.Run), oneLine(r.Runbook), r.SHA256[:12], same, countOf(len(r.Gates), "gate"))
+	fmt.Fprintf(&b, "run %s judged again by %s (sha256 %s): %d of %s the same\n", oneLine(r.Run), oneLine(r.Runbook),
+		r.SHA256[:12], same, countOf(len(r.Gates), "gate"))
 	b.WriteString(wrapRows(rows, width))
 	b.WriteString("what this cannot know:\n")
 	limits := make([]string, len(r.Limits))

@@ -19,7 +19,8 @@ import (
 )
 
 func (p *program) gamedayCommand() *cobra.Command {
-	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(), p.gamedaySweepCommand(),
+	return group("gameday", "Practise the hour on the lab, and say what must come true", p.gamedayRunCommand(),
+		p.gamedaySweepCommand(),
 		p.gamedayListCommand(), p.gamedayUndoCommand())
 }
 
@@ -168,7 +169,8 @@ func (p *program) gamedayList() error {
 			}
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("%-26s  %s", name, oneLine(day.About)+also("; mistakes: ", strings.Join(listed.Mistakes, ", "))))
+		rows = append(rows, fmt.Sprintf("%-26s  %s", name,
+			oneLine(day.About)+also("; mistakes: ", strings.Join(listed.Mistakes, ", "))))
 	}
 	_, err := fmt.Fprint(p.out, wrapRows(rows, columnsOf(p.out)))
 	return err

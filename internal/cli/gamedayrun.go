@@ -73,7 +73,8 @@ Exit 7 when something did not hold. docs/gamedays.md describes the files.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&asked.all, "all", false, "play every bundled game day")
 	flags.Uint64Var(&asked.seed, "seed", 0, "`NUMBER` that makes two plays alike; the day's own unless given")
-	flags.StringArrayVar(&asked.mistakes, "mistake", nil, "`NAME` of a mistake of the day that the operator makes; may be repeated; none, or all for a play with each")
+	flags.StringArrayVar(&asked.mistakes, "mistake", nil,
+		"`NAME` of a mistake of the day that the operator makes; may be repeated; none, or all for a play with each")
 	flags.StringVar(&asked.book, "runbook", "", "`BOOK` that is walked, instead of the day's own")
 	flags.StringVar(&asked.target, "target", "", "`NAME` of the real servers that the day may break, as it stands in the day")
 	flags.StringVar(&asked.junit, "junit", "", "`FILE` to write the verdicts into, as JUnit XML")
@@ -119,7 +120,8 @@ func (p *program) plays(name string, day *gameday.Day, asked askedDays) ([]play,
 			}
 		case mistake == noMistake:
 		case day.Mistake(mistake) == nil:
-			return nil, usage(fmt.Errorf("game day %s describes no mistake %q", day.Name, mistake), "its mistakes are "+mistakesOf(day))
+			return nil, usage(fmt.Errorf("game day %s describes no mistake %q", day.Name, mistake),
+				"its mistakes are "+mistakesOf(day))
 		default:
 			one = append(one, mistake)
 		}
@@ -172,7 +174,8 @@ func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 		return p.practise(ctx, asked)
 	case operatorScript:
 	default:
-		return usage(fmt.Errorf("--operator %q is neither script nor human", asked.operator), "script plays what the day says, human lets you walk")
+		return usage(fmt.Errorf("--operator %q is neither script nor human", asked.operator),
+			"script plays what the day says, human lets you walk")
 	}
 	var plays []play
 	for _, name := range asked.names {
@@ -260,8 +263,8 @@ func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([
 	return all, nil
 }
 
-// notPlayed says why a play came to no end. One that was interrupted counts as nothing: what its day expects is judged at
-// the end alone.
+// notPlayed says why a play came to no end. One that was interrupted counts as nothing: what its day expects is judged
+// at the end alone.
 func notPlayed(one played, judged, asked int) error {
 	if !errors.Is(one.err, context.Canceled) {
 		return fmt.Errorf("game day %s: %w", one.day.Name, one.err)

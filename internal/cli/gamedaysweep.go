@@ -52,7 +52,8 @@ figure is a model's.`,
 	flags := cmd.Flags()
 	flags.StringVar(&asked.seeds, "seeds", "1..20", "`RANGE` of seeds")
 	flags.StringSliceVar(&asked.books, "runbook", nil, "`BOOKS` that are walked, instead of the day's own")
-	flags.StringSliceVar(&asked.mistakes, "mistake", nil, "`NAMES` of mistakes of the day, each a way of its own; none, or all")
+	flags.StringSliceVar(&asked.mistakes, "mistake", nil,
+		"`NAMES` of mistakes of the day, each a way of its own; none, or all")
 	flags.StringVar(&asked.shard, "shard", "1/1", "`PART` of the seeds that is played here, as 2/4")
 	asked.show.register(cmd)
 	cmd.AddCommand(p.sweepMergeCommand())
@@ -197,7 +198,8 @@ func (p *program) waysOf(day *gameday.Day, book string, set map[string]string, m
 				named[len(named)-1] = noMistake
 			}
 		}
-		ways = append(ways, sweepWay{name: sweepName(named), day: one.day, options: one.options, flags: bookFlag(book) + setFlags(set)})
+		ways = append(ways, sweepWay{name: sweepName(named), day: one.day, options: one.options,
+			flags: bookFlag(book) + setFlags(set)})
 	}
 	return ways, nil
 }
@@ -312,7 +314,8 @@ func (p *program) sayBroken(sweep *gameday.Sweep, name string, ways []sweepWay) 
 		}
 		o := ways[i].options
 		o.Seed = *v.Broken
-		fmt.Fprintf(p.out, "%s: not everything came true in %s, first with seed %d: %s\n", v.Name, countOf(v.Played-v.Held, "play"), o.Seed,
+		fmt.Fprintf(p.out, "%s: not everything came true in %s, first with seed %d: %s\n", v.Name,
+			countOf(v.Played-v.Held, "play"), o.Seed,
 			p.playedAgain(name, "", o, ways[i].flags))
 	}
 	return nil
@@ -352,7 +355,8 @@ func (p *program) sweepMerge(files []string, show sweepShown) error {
 		return err
 	}
 	if missing := all.Missing(); len(missing) > 0 {
-		return fail(exitHeld, fmt.Errorf("of %d shards %s missing: %v", all.Of, map[bool]string{true: "one is", false: "some are"}[len(missing) == 1], missing),
+		return fail(exitHeld, fmt.Errorf("of %d shards %s missing: %v", all.Of,
+			map[bool]string{true: "one is", false: "some are"}[len(missing) == 1], missing),
 			"give the files of all shards")
 	}
 	return nil
@@ -365,7 +369,8 @@ func readSweep(file string) (*gameday.Sweep, error) {
 	}
 	var s gameday.Sweep
 	if err := json.Unmarshal(text, &s); err != nil || s.Format != gameday.SweepFormat {
-		return nil, usage(fmt.Errorf("%s holds no results of a sweep", file), "give files that rewarm gameday sweep --out has written")
+		return nil, usage(fmt.Errorf("%s holds no results of a sweep", file),
+			"give files that rewarm gameday sweep --out has written")
 	}
 	return &s, nil
 }

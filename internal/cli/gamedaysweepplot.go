@@ -24,7 +24,8 @@ func writeSweepPlot(w io.Writer, s *gameday.Sweep) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12">`+"\n",
 		sweepNames+panelWidth+60, height)
 	title := fmt.Sprintf("%s, seeds %d..%d: least to greatest, thick from the median to the 95th percentile (every figure is a model's)", s.Day, s.From, s.To)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="10" y="20" font-size="14">%s</text>`+"\n", html.EscapeString(printable(title)))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="10" y="20" font-size="14">%s</text>`+"\n",
+		html.EscapeString(printable(title)))
 	top := marginTop
 	for _, d := range runbook.DayScores {
 		if shown(d.Name) {
@@ -48,12 +49,14 @@ func drawScore(b *strings.Builder, s *gameday.Sweep, score, unit string, top flo
 	fmt.Fprintf(b, `<text x="%.0f" y="%.1f">%s, %s</text>`+"\n", sweepNames, top-5, score, html.EscapeString(unit))
 	for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		fmt.Fprintf(b, `<path d="M%.1f %.1fv%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" font-size="9" text-anchor="middle">%s</text>`+"\n",
-			x(part*most), top, sweepBar*float64(len(s.Variants)), x(part*most), top+sweepBar*float64(len(s.Variants))+10, trimmed(part*most))
+			x(part*most), top, sweepBar*float64(len(s.Variants)), x(part*most), top+sweepBar*float64(len(s.Variants))+10,
+			trimmed(part*most))
 	}
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		sketch, middle := v.Scores[score], top+sweepBar*(float64(i)+0.5)
-		fmt.Fprintf(b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, sweepNames-6, middle+4, html.EscapeString(printable(v.Name)))
+		fmt.Fprintf(b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, sweepNames-6, middle+4,
+			html.EscapeString(printable(v.Name)))
 		if sketch.Count == 0 {
 			continue
 		}

@@ -120,9 +120,11 @@ func writeSweepCSV(w io.Writer, s *gameday.Sweep) error {
 		v := &s.Variants[i]
 		for _, d := range runbook.DayScores {
 			sketch := v.Scores[d.Name]
-			row := []string{printable(v.Name), d.Name, d.Unit, strconv.Itoa(sketch.Count), strconv.Itoa(sketch.Missing), "", "", "", "", "", "", "", ""}
+			row := []string{printable(v.Name), d.Name, d.Unit, strconv.Itoa(sketch.Count), strconv.Itoa(sketch.Missing), "", "",
+				"", "", "", "", "", ""}
 			if sketch.Count > 0 {
-				for j, f := range []float64{sketch.Quantile(0), sketch.Quantile(0.5), sketch.Quantile(0.95), sketch.Quantile(1), sketch.Mean()} {
+				for j, f := range []float64{sketch.Quantile(0), sketch.Quantile(0.5), sketch.Quantile(0.95), sketch.Quantile(1),
+					sketch.Mean()} {
 					row[5+j] = number(f)
 				}
 			}

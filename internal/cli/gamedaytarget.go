@@ -147,7 +147,8 @@ func (s *stage) open(run string) error {
 	}
 	sum := sha256.Sum256(s.day.Source)
 	_, err = s.log.Commit(p.where.user, gameday.KindDayBegun, gameday.DayBegun{
-		Format: gameday.LogFormat, Day: s.day.Name, File: s.day.File, SHA256: hex.EncodeToString(sum[:]), Target: s.day.Target,
+		Format: gameday.LogFormat, Day: s.day.Name, File: s.day.File, SHA256: hex.EncodeToString(sum[:]),
+		Target:  s.day.Target,
 		Service: s.day.Book.Service, Prometheus: s.on.prometheus, Redis: s.on.redis, Run: run, Dir: dir,
 		Version: p.where.version, Host: p.where.host, User: p.where.user, PID: p.where.pid,
 	})

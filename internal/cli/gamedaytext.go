@@ -75,7 +75,8 @@ func whoseFigures(r *gameday.Result) string {
 func verdictRows(file string, v gameday.Verdict) []string {
 	switch {
 	case v.Held && v.Breaks:
-		return []string{fmt.Sprintf("  NOT BROKEN  %s, which the mistake is to break: %s (%s:%d)", v.Name, v.Why, file, v.Line)}
+		return []string{fmt.Sprintf("  NOT BROKEN  %s, which the mistake is to break: %s (%s:%d)", v.Name, v.Why,
+			file, v.Line)}
 	case v.Held:
 		return []string{fmt.Sprintf("  ok      %s: %s", v.Name, v.Why)}
 	}

@@ -123,7 +123,8 @@ func (p *program) undoDay(ctx context.Context, folder dayFolder) (int, error) {
 	log, err := audit.Open(folder.logPath(), p.clock, audit.Options{Wrap: p.where.logFile})
 	var locked *audit.LockedError
 	if errors.As(err, &locked) {
-		return 0, fail(exitCommanded, fmt.Errorf("game day %s is being played by another process of this machine", folder.day),
+		return 0, fail(exitCommanded, fmt.Errorf("game day %s is being played by another process of this machine",
+			folder.day),
 			"interrupt that one: it takes back what it has injected")
 	}
 	if err != nil {

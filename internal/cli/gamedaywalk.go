@@ -11,8 +11,8 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// stagedWalk is a process of a walk on real servers in which the script of a game day has the place of the person. It is
-// made as that of rewarm run is, and takes orders, tells others and serves its metrics as that does.
+// stagedWalk is a process of a walk on real servers in which the script of a game day has the place of the person. It
+// is made as that of rewarm run is, and takes orders, tells others and serves its metrics as that does.
 type stagedWalk struct {
 	*walk
 	of      gameday.Walk

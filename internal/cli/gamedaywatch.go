@@ -51,7 +51,8 @@ func (p *program) playWatched(ctx context.Context, plays []play, evidence string
 func watchable(plays []play) error {
 	switch day := plays[0].day; {
 	case len(plays) > 1:
-		return usage(errors.New("one game day is watched at a time"), "write: rewarm gameday run FILE|NAME --watch, with one --mistake at most")
+		return usage(errors.New("one game day is watched at a time"),
+			"write: rewarm gameday run FILE|NAME --watch, with one --mistake at most")
 	case day.Target != "":
 		return usage(fmt.Errorf("game day %s breaks real servers, where its run is an ordinary one", day.Name),
 			"leave --watch out; rewarm watch, at another terminal, shows it")
@@ -66,7 +67,8 @@ func watchable(plays []play) error {
 func (p *program) playOnScreen(ctx context.Context, one play, evidence string, eyes *onlooker, in io.Reader) played {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again, Before: dayBegins(one.day)})
+	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again,
+		Before: dayBegins(one.day)})
 	eyes.printer, eyes.says = newScreenPrinter(s.console), s.console
 	signals, stop := p.where.interrupts()
 	defer stop()

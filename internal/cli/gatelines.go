@@ -96,7 +96,8 @@ func (o *obeying) changed(now int64, p *probes.Propagation) (string, bool) {
 		return "", false
 	}
 	o.all, o.at = all, now
-	return fmt.Sprintf("version %d of the controls is obeyed by %d of %d processes", p.Version, p.Obeying, p.Processes), true
+	return fmt.Sprintf("version %d of the controls is obeyed by %d of %d processes", p.Version, p.Obeying,
+		p.Processes), true
 }
 
 // changed gives the line of a gate when it has something new to say.
@@ -283,7 +284,8 @@ func findingsText(findings []probes.Finding, trend func(bound string) string) st
 }
 
 func sameUnknown(a, b probes.Finding) bool {
-	return a.Verdict == probes.Unknown && b.Verdict == probes.Unknown && a.Reason == b.Reason && len(a.Notes)+len(b.Notes) == 0
+	return a.Verdict == probes.Unknown && b.Verdict == probes.Unknown && a.Reason == b.Reason &&
+		len(a.Notes)+len(b.Notes) == 0
 }
 
 // findingText says one bound, or several that are unknown for one reason.

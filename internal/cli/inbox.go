@@ -149,7 +149,8 @@ func (w *walk) hearOrders(d *driver) {
 func turnAway(items []mail, answer func(answered)) {
 	for _, item := range items {
 		if o, ok := item.(steps.Order); ok {
-			answer(answered{ID: o.Origin.ID, Refused: "the walk had stopped before it read this; nothing was done", Hint: "rewarm status says where the run stands"})
+			answer(answered{ID: o.Origin.ID, Refused: "the walk had stopped before it read this; nothing was done",
+				Hint: "rewarm status says where the run stands"})
 		}
 	}
 }

@@ -64,14 +64,16 @@ func writeJUnit(file string, all []played) error {
 
 func junitSuiteOf(one played) junitSuite {
 	r := one.result
-	s := junitSuite{Name: printable(r.Day), Tests: len(r.Verdicts), Time: r.Lasted, Out: printable("replay: " + one.replay)}
+	s := junitSuite{Name: printable(r.Day), Tests: len(r.Verdicts), Time: r.Lasted,
+		Out: printable("replay: " + one.replay)}
 	for _, score := range r.Scores {
 		if score.Value != nil {
 			s.Properties = append(s.Properties, junitProperty{score.Name, scoreText(score)})
 		}
 	}
 	for _, v := range r.Verdicts {
-		c := junitCase{Name: printable(v.Name), Class: printable(r.Day), File: printable(one.day.File), Line: v.Line, Time: v.At}
+		c := junitCase{Name: printable(v.Name), Class: printable(r.Day), File: printable(one.day.File),
+			Line: v.Line, Time: v.At}
 		if v.Held == v.Breaks {
 			s.Failures++
 			c.Failure = junitFailureOf(v)

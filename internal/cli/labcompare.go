@@ -166,7 +166,8 @@ func (p *program) tellOfTrial(what string) *progress { return p.progress(what, "
 func beginning(doc *runbook.Document, scenario *lab.Scenario, seed uint64, vary lab.Variation) beginTrial {
 	collapse := scenario.Start + collapseAfter
 	return func(word time.Duration) (*trial, error) {
-		l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse, Variation: vary, Start: dayOfTrials.Add(collapse)})
+		l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse, Variation: vary,
+			Start: dayOfTrials.Add(collapse)})
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +193,9 @@ func (c *comparison) leaveAlone(ctx context.Context, begin beginTrial, longest t
 }
 
 // recoverWith walks the runbook to the recovery. No time means that it was not reached.
-func recoverWith(ctx context.Context, begin beginTrial, word time.Duration) (took *float64, lost, words int, err error) {
+func recoverWith(
+	ctx context.Context, begin beginTrial, word time.Duration,
+) (took *float64, lost, words int, err error) {
 	t, err := begin(word)
 	if err != nil {
 		return nil, 0, 0, err
@@ -233,7 +236,8 @@ difference                %s
 floor of warming          %.1f s: %d cold keys over the %.0f/s that %.0f live misses/s leave of %.0f/s
 `,
 		c.Scenario, c.Runbook, c.Seed, c.From, c.minutes(c.LeftAlone), c.LostAlone, c.minutes(c.Auto), c.LostAuto,
-		c.minutes(c.Person), c.LostHand, c.Words, c.PerWord, c.minutes(c.Saved), c.Floor, c.Cold, c.Limit-c.Misses, c.Misses, c.Limit)
+		c.minutes(c.Person), c.LostHand, c.Words, c.PerWord, c.minutes(c.Saved), c.Floor, c.Cold, c.Limit-c.Misses,
+		c.Misses, c.Limit)
 	return err
 }
 

@@ -21,7 +21,9 @@ type curve []lab.Figures
 const lead = 2 * time.Minute
 
 // plotComparison writes a picture of a scenario left alone and walked, as SVG.
-func plotComparison(ctx context.Context, file string, doc *runbook.Document, scenario *lab.Scenario, seed uint64) error {
+func plotComparison(
+	ctx context.Context, file string, doc *runbook.Document, scenario *lab.Scenario, seed uint64,
+) error {
 	alone, err := recorded(ctx, doc, scenario, seed, func(t *trial) error { _, err := t.leftAlone(ctx); return err })
 	if err != nil {
 		return err
@@ -30,16 +32,20 @@ func plotComparison(ctx context.Context, file string, doc *runbook.Document, sce
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s, seed %d: left alone, and walked with %s (every figure is a model's)", scenario.Name, seed, doc.Name)
+	title := fmt.Sprintf("%s, seed %d: left alone, and walked with %s (every figure is a model's)", scenario.Name,
+		seed, doc.Name)
 	return os.WriteFile(file, []byte(drawPlots(title, alone, walked)), 0o644)
 }
 
 // longestPlot bounds what is drawn, in the lab's time after the collapse.
 const longestPlot = 25 * time.Minute
 
-func recorded(ctx context.Context, doc *runbook.Document, scenario *lab.Scenario, seed uint64, play func(*trial) error) (curve, error) {
+func recorded(
+	ctx context.Context, doc *runbook.Document, scenario *lab.Scenario, seed uint64, play func(*trial) error,
+) (curve, error) {
 	collapse := scenario.Start + collapseAfter
-	l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse - lead, Start: dayOfTrials.Add(collapse - lead)})
+	l, err := lab.New(lab.Options{Seed: seed, Scenario: scenario, From: collapse - lead,
+		Start: dayOfTrials.Add(collapse - lead)})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +106,8 @@ func drawPlots(title string, alone, walked curve) string {
 	var b strings.Builder
 	height := marginTop + float64(len(panels))*(panelHeight+panelGap)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12">`+"\n", marginLeft+panelWidth+30, height)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="%.0f" y="20" font-size="14">%s</text>`+"\n", marginLeft, html.EscapeString(title))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="%.0f" y="20" font-size="14">%s</text>`+"\n",
+		marginLeft, html.EscapeString(title))
 	fmt.Fprintf(&b, `<text x="%.0f" y="38" fill="#b3261e">left alone</text><text x="%.0f" y="38" fill="#1f5fa8">walked, the gates approve</text>`+"\n", marginLeft, marginLeft+90)
 	from := alone[0].At
 	to := max(alone[len(alone)-1].At, walked[len(walked)-1].At)
@@ -126,7 +133,8 @@ func drawPanel(b *strings.Builder, p panel, top float64, from, to time.Duration,
 	fmt.Fprintf(b, `<text x="%.0f" y="%.1f">%s</text><rect x="%.0f" y="%.1f" width="%.0f" height="%.0f" fill="none" stroke="#999"/>`+"\n",
 		marginLeft, top-5, html.EscapeString(p.title), marginLeft, top, panelWidth, panelHeight)
 	for _, part := range []float64{0, 0.5, 1} {
-		fmt.Fprintf(b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, marginLeft-6, y(part*most)+4, trimmed(part*most))
+		fmt.Fprintf(b, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, marginLeft-6, y(part*most)+4,
+			trimmed(part*most))
 	}
 	for at := from.Truncate(time.Minute); at <= to; at += time.Minute {
 		if at >= from {

@@ -49,7 +49,8 @@ func newLetter(random io.Reader, run string, o steps.Order, by, host string) (le
 	if _, err := io.ReadFull(random, id[:]); err != nil {
 		return letter{}, fmt.Errorf("name the order: %w", err)
 	}
-	l := letter{ID: hex.EncodeToString(id[:]), Run: run, Order: o.Kind, Digest: o.Digest, Step: o.Step, Text: o.Text, To: o.To, Until: o.Until, By: by, Host: host}
+	l := letter{ID: hex.EncodeToString(id[:]), Run: run, Order: o.Kind, Digest: o.Digest, Step: o.Step, Text: o.Text,
+		To: o.To, Until: o.Until, By: by, Host: host}
 	return l, l.check(run)
 }
 
@@ -114,5 +115,6 @@ func (l letter) needsProof() bool {
 // order is what a letter asks for, with where it came from.
 func (l letter) order(origin steps.Origin) steps.Order {
 	origin.ID, origin.Host = l.ID, l.Host
-	return steps.Order{Kind: l.Order, Digest: l.Digest, Step: l.Step, To: l.To, Until: l.Until, Text: l.Text, By: l.By, Origin: &origin}
+	return steps.Order{Kind: l.Order, Digest: l.Digest, Step: l.Step, To: l.To, Until: l.Until, Text: l.Text, By: l.By,
+		Origin: &origin}
 }

@@ -16,6 +16,7 @@ func beingWritten(path string) bool {
 		return false
 	}
 	defer file.Close()
-	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: 0x7fffffff})
+	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+		&windows.Overlapped{OffsetHigh: 0x7fffffff})
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION)
 }

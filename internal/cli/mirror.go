@@ -38,7 +38,9 @@ const (
 	mirrorLast  = time.Second // for what is left at the end
 )
 
-func startMirror(put func(context.Context, [][]byte) error, again iter.Seq[[]byte], clock clock, logger *slog.Logger) *mirror {
+func startMirror(
+	put func(context.Context, [][]byte) error, again iter.Seq[[]byte], clock clock, logger *slog.Logger,
+) *mirror {
 	ctx, cancel := context.WithCancel(context.Background())
 	ending, end := context.WithCancel(ctx)
 	m := &mirror{put: put, again: again, clock: clock, logger: logger, cancel: cancel,

@@ -34,7 +34,8 @@ const lookAgain = 5 * time.Second
 // asked for less looks as if the fault were its own.
 func (d *driver) lookAtSignals(ctx context.Context, q steps.Question) {
 	now := d.clock.Now()
-	if d.looking.look == nil || !q.Modes || d.looking.busy || d.looking.said || !d.looking.at.IsZero() && now.Sub(d.looking.at) < lookAgain {
+	if d.looking.look == nil || !q.Modes || d.looking.busy || d.looking.said ||
+		!d.looking.at.IsZero() && now.Sub(d.looking.at) < lookAgain {
 		return
 	}
 	d.looking.busy, d.looking.at = true, now
@@ -66,7 +67,8 @@ func looksAt(doc *runbook.Document, prober steps.Prober) func(ctx context.Contex
 		}
 		s := seenSigns{text: conclusionOf(report), diagnosis: steps.Diagnosis{At: report.At}}
 		for _, m := range report.Modes {
-			s.diagnosis.Signs = append(s.diagnosis.Signs, steps.ModeSign{Mode: m.Mode, Verdict: string(m.Verdict), Reason: audit.Cut(m.Reason(), longestEvidence)})
+			s.diagnosis.Signs = append(s.diagnosis.Signs, steps.ModeSign{Mode: m.Mode, Verdict: string(m.Verdict),
+				Reason: audit.Cut(m.Reason(), longestEvidence)})
 		}
 		return s
 	}

@@ -27,7 +27,8 @@ RUN is found by its log on this machine. Where it is walked elsewhere, give --se
 // orderCommands are the words that can be typed where a run is walked, as commands that
 // can be given anywhere.
 func (p *program) orderCommands() []*cobra.Command {
-	approve := p.orderCommand(wordApprove+" RUN DIGEST", "Approve what waits by its digest, at least 8 hex digits", approveArgs)
+	approve := p.orderCommand(wordApprove+" RUN DIGEST",
+		"Approve what waits by its digest, at least 8 hex digits", approveArgs)
 	approve.Long += `
 
 rewarm status RUN and the screen of rewarm watch RUN show the digests of what waits: the plan
@@ -73,13 +74,14 @@ func (s spoken) args(words []string) (steps.Order, error) {
 // handoverCommand is the one word whose parts are flags: a shift is handed over with care.
 func (p *program) handoverCommand(s spoken) *cobra.Command {
 	var to, until, reason string
-	cmd := p.orderCommand("handover RUN --to WHO --until TIME --reason TEXT", "Say who has the watch now, until when and why", func(words []string) (steps.Order, error) {
-		if len(words) > 0 || to == "" || until == "" || reason == "" {
-			return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
-		}
-		at, err := steps.ParseUntil(until, p.clock.Now())
-		return steps.Order{Kind: s.kind, To: to, Until: at, Text: reason}, err
-	})
+	cmd := p.orderCommand("handover RUN --to WHO --until TIME --reason TEXT",
+		"Say who has the watch now, until when and why", func(words []string) (steps.Order, error) {
+			if len(words) > 0 || to == "" || until == "" || reason == "" {
+				return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
+			}
+			at, err := steps.ParseUntil(until, p.clock.Now())
+			return steps.Order{Kind: s.kind, To: to, Until: at, Text: reason}, err
+		})
 	cmd.Long += `
 
 When the time has passed the walk asks who has the watch, and releases nothing until
@@ -94,7 +96,8 @@ somebody says so.`
 func saysNothing(arg string) bool { return strings.TrimSpace(arg) == "" }
 
 func approveArgs(words []string) (steps.Order, error) {
-	if len(words) != 1 || len(words[0]) < shortDigest || strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") != "" {
+	if len(words) != 1 || len(words[0]) < shortDigest ||
+		strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") != "" {
 		return steps.Order{}, errors.New("an approval names a digest of at least 8 hex digits; rewarm status RUN shows those that wait, also of a ladder or a stage")
 	}
 	return steps.Order{Kind: steps.OrderApprove, Digest: strings.ToLower(words[0])}, nil
@@ -264,10 +267,12 @@ func (p *program) tellResult(r result) error {
 	case orderRefused:
 		return fail(exitError, fmt.Errorf("%s refused%s: %s", r.Order, inRecord(r.Seq), r.Refused), r.Hint)
 	case orderRecalled:
-		return fail(exitHeld, fmt.Errorf("run %s has not read it within %s; it was taken back, nothing was done", r.Run, answerPatience),
+		return fail(exitHeld, fmt.Errorf("run %s has not read it within %s; it was taken back, nothing was done", r.Run,
+			answerPatience),
 			"its process hangs or sleeps: see rewarm status "+r.Run+", and type it where the run is walked")
 	}
-	return fail(exitHeld, fmt.Errorf("no answer within %s: it is not known whether run %s has followed it", answerPatience, r.Run),
+	return fail(exitHeld, fmt.Errorf("no answer within %s: it is not known whether run %s has followed it",
+		answerPatience, r.Run),
 		"see rewarm status "+r.Run+"; where it is read later than 15 s from now it is refused, unless it is a hold or a note")
 }
 

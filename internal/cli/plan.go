@@ -157,7 +157,8 @@ func (p *program) planTargets(ctx context.Context, doc *runbook.Document, onLab 
 		on.prober, on.prometheus = poller, poller.Address()
 	}
 	if s.redis != "" || s.redisConfig != "" {
-		store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service, Clock: p.clock})
+		store, err := actions.Open(actions.Options{URL: s.redis, ConfigFile: s.redisConfig, Service: doc.Service,
+			Clock: p.clock})
 		if err != nil {
 			return on, usage(err, "")
 		}
@@ -198,7 +199,8 @@ func previewOf(doc *runbook.Document, l looked) preview {
 		view.Guards = append(view.Guards, l.guard(&doc.Guards[i]))
 	}
 	if exit := doc.Exit; len(exit.When) > 0 {
-		view.Exit = &exitPreview{When: l.gate(nil, exit.When), Intervals: exit.Intervals, IntervalMS: exit.Interval.Milliseconds()}
+		view.Exit = &exitPreview{When: l.gate(nil, exit.When), Intervals: exit.Intervals,
+			IntervalMS: exit.Interval.Milliseconds()}
 	}
 	view.Probes, view.Unjudged = l.unjudged()
 	return view
@@ -221,7 +223,8 @@ func floorOf(doc *runbook.Document, floor runbook.Floor) floorPreview {
 func floorLines(lines []runbook.FloorLine) []floorLine {
 	var list []floorLine
 	for _, line := range lines {
-		list = append(list, floorLine{Name: line.Name, CostMS: line.Cost.Milliseconds(), Known: line.Known, Words: line.Words})
+		list = append(list, floorLine{Name: line.Name, CostMS: line.Cost.Milliseconds(), Known: line.Known,
+			Words: line.Words})
 	}
 	return list
 }
@@ -239,7 +242,8 @@ func (l looked) step(step *runbook.Step) stepPreview {
 	}
 	if u := step.IfUnmet; u != nil && step.Flip != nil {
 		c := l.doc.Control(step.Flip.Control)
-		view.IfUnmet = fmt.Sprintf("flip %s to %s after %s", c.Name, c.Format(u.To), runbook.FormatQuantity(u.After.Seconds(), "s"))
+		view.IfUnmet = fmt.Sprintf("flip %s to %s after %s", c.Name, c.Format(u.To),
+			runbook.FormatQuantity(u.After.Seconds(), "s"))
 	}
 	calls := []*runbook.Call{step.Call}
 	if step.Else != nil && step.Else.Call != nil {

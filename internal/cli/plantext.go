@@ -13,7 +13,8 @@ import (
 func (v preview) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, service %s: %s\n", oneLine(v.File), v.Service, findingsCount(v.Findings))
-	fmt.Fprintf(&b, "prometheus: %s\n", orWords(v.Prometheus, "not asked, give --prometheus URL to see what the gates say now"))
+	fmt.Fprintf(&b, "prometheus: %s\n", orWords(v.Prometheus,
+		"not asked, give --prometheus URL to see what the gates say now"))
 	fmt.Fprintf(&b, "redis: %s\n", orWords(v.Redis, "not read, give --redis URL to see what each flip would change"))
 	for _, trouble := range v.Trouble {
 		fmt.Fprintf(&b, "trouble: %s\n", oneLine(trouble))
@@ -122,7 +123,8 @@ func (v preview) unjudgedText(b *strings.Builder) {
 	case len(v.Unjudged) == 0:
 		fmt.Fprintf(b, "\nall %s that gates ask have data\n", countOf(v.Probes, "probe"))
 	default:
-		fmt.Fprintf(b, "\n%d of %s have no data that can be judged: %s\n", len(v.Unjudged), countOf(v.Probes, "probe"), joined(v.Unjudged))
+		fmt.Fprintf(b, "\n%d of %s have no data that can be judged: %s\n", len(v.Unjudged), countOf(v.Probes, "probe"),
+			joined(v.Unjudged))
 	}
 }
 

@@ -29,7 +29,8 @@ func (p *program) showPractice(c comparedPlay, w *walk) error {
 
 // practiceText is what a person reads at the end of a practice.
 func practiceText(c comparedPlay, columns int) string {
-	rows := slices.Concat(broke(c.Comparison), besideRows(c.Comparison), explained(c.Comparison), wrongRows(c.Wrong), waitRows(c.Waits), practiceVerdicts(c))
+	rows := slices.Concat(broke(c.Comparison), besideRows(c.Comparison), explained(c.Comparison), wrongRows(c.Wrong),
+		waitRows(c.Waits), practiceVerdicts(c))
 	rows = append(rows, "  script  "+c.Replay)
 	for i := range rows {
 		rows[i] = "  " + oneLine(strings.TrimPrefix(rows[i], "  "))
@@ -150,7 +151,8 @@ func explained(c *gameday.Comparison) []string {
 func waitRows(waits []gameday.LongWait) []string {
 	var rows []string
 	for _, w := range waits {
-		rows = append(rows, fmt.Sprintf("  slow    %s waited %s for your word, %s for the script's", w.Step, moment(w.Seconds), moment(w.Script)))
+		rows = append(rows, fmt.Sprintf("  slow    %s waited %s for your word, %s for the script's", w.Step,
+			moment(w.Seconds), moment(w.Script)))
 		if w.Why != "" {
 			rows = append(rows, "          "+w.Why)
 		}
@@ -158,8 +160,8 @@ func waitRows(waits []gameday.LongWait) []string {
 	return rows
 }
 
-// practiceVerdicts are the expectations of the day: those that a person broke, with whether they came true for the script, and the
-// names of the others.
+// practiceVerdicts are the expectations of the day: those that a person broke, with whether they came true for the
+// script, and the names of the others.
 func practiceVerdicts(c comparedPlay) []string {
 	var rows, kept []string
 	for i, v := range c.Person.Verdicts {

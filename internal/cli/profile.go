@@ -61,7 +61,8 @@ const maxConfig = 1 << 20
 func loadProfile(file, name string) (profile, error) {
 	source, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return profile{}, usage(fmt.Errorf("profile %q: there is no %s", name, file), "write the file with a key profiles, or leave --profile out")
+		return profile{}, usage(fmt.Errorf("profile %q: there is no %s", name, file),
+			"write the file with a key profiles, or leave --profile out")
 	}
 	if err != nil {
 		return profile{}, usage(fmt.Errorf("profile %q: %w", name, err), "make the file readable, or leave --profile out")

@@ -127,7 +127,8 @@ func exactly(n int, form string) cobra.PositionalArgs {
 func atMost(n int, form string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usage(errors.New("expected at most "+countOf(n, "argument")+", got "+strconv.Itoa(len(args))), "write: rewarm "+form)
+			return usage(errors.New("expected at most "+countOf(n, "argument")+", got "+strconv.Itoa(len(args))),
+				"write: rewarm "+form)
 		}
 		return nil
 	}

@@ -43,7 +43,8 @@ func (p *program) progress(what, unit string, total float64) *progress {
 	if !ok || kind == "" || kind == "dumb" || p.settings.plain || !term.IsTerminal(int(file.Fd())) {
 		return nil
 	}
-	return &progress{to: file, width: writer.columns(), clock: p.clock, what: what, unit: unit, total: total, began: p.clock.Now()}
+	return &progress{to: file, width: writer.columns(), clock: p.clock, what: what, unit: unit, total: total,
+		began: p.clock.Now()}
 }
 
 // add says that so much more is done.

@@ -88,8 +88,8 @@ func (d *driver) typed(line typedLine) error {
 	return d.order(order)
 }
 
-// holdInstead is for an abort that no hand has typed, as far as can be told: it cannot be taken back, so it never counts,
-// however often it comes. It holds at once, for that cannot be wrong, and asks for the word to be typed.
+// holdInstead is for an abort that no hand has typed, as far as can be told: it cannot be taken back, so it never
+// counts, however often it comes. It holds at once, for that cannot be wrong, and asks for the word to be typed.
 func (d *driver) holdInstead(line typedLine, order steps.Order) error {
 	if hold := d.firstHold(); hold == nil || hold.By == "" {
 		reason := strings.TrimSuffix("abort was given: "+order.Text, ": ")

@@ -73,7 +73,8 @@ func personRows(run string, q steps.Question) []string {
 	if len(q.Given) > 0 {
 		row += "; approved by " + strings.Join(q.Given, ", ")
 	}
-	row += fmt.Sprintf("; elsewhere, under a redis user of their own: rewarm approve %s %s", run, short(q.Offers[0].Digest))
+	row += fmt.Sprintf("; elsewhere, under a redis user of their own: rewarm approve %s %s", run,
+		short(q.Offers[0].Digest))
 	return []string{row}
 }
 

@@ -27,7 +27,8 @@ type reading struct {
 func readingsOf(s *steps.State, now time.Time) []reading {
 	var list []reading
 	for _, r := range s.Readings(now) {
-		list = append(list, reading{Probe: r.Ask.Probe, From: r.Ask.From, To: r.Ask.To, Value: plainNumber(r.Value), Unit: r.Unit,
+		list = append(list, reading{Probe: r.Ask.Probe, From: r.Ask.From, To: r.Ask.To, Value: plainNumber(r.Value),
+			Unit:   r.Unit,
 			Source: r.Source, By: r.By, Confirmed: r.Confirmed, Given: r.Given.UTC(), Until: r.Until.UTC(), Digest: r.Digest})
 	}
 	return list
@@ -65,7 +66,8 @@ func manualText(b *steps.ManualBody) string {
 	}
 	what := askText(b.Ask.Probe, b.Ask.From, b.Ask.To) + " " + strings.TrimSpace(shown)
 	if b.Confirms != "" {
-		return "reading " + short(b.Digest) + " of " + what + " by hand of " + b.Confirms + " confirmed by " + b.By + from(b.Origin)
+		return "reading " + short(b.Digest) + " of " + what + " by hand of " + b.Confirms + " confirmed by " + b.By +
+			from(b.Origin)
 	}
 	return "reading " + short(b.Digest) + " BY HAND by " + b.By + from(b.Origin) + ": " + what +
 		", from " + strconv.Quote(b.Source) + ", until " + b.Until.UTC().Format("15:04:05Z") +

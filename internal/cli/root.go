@@ -49,7 +49,8 @@ func (p *program) rootCommand() *cobra.Command {
 	p.settings.register(root.PersistentFlags())
 	root.AddCommand(
 		p.demoCommand(), p.runCommand(), p.resumeCommand(), p.planCommand(), p.lintCommand(), p.diagnoseCommand(),
-		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.gamedayCommand(), p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
+		p.sizeCommand(), p.runsCommand(), p.statusCommand(), p.watchCommand(), p.controlsCommand(), p.gamedayCommand(),
+		p.labCommand(), p.auditCommand(), p.evidenceCommand(), p.versionCommand(),
 	)
 	root.AddCommand(p.orderCommands()...)
 	root.AddCommand(p.takeoverCommand())

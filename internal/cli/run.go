@@ -104,7 +104,8 @@ func (p *program) newWalk(ctx context.Context, doc *runbook.Document, on targets
 
 // newUnseenWalk prepares one process of a run that nobody sits before. Its printer is still to be given.
 func (p *program) newUnseenWalk(ctx context.Context, doc *runbook.Document, on targets) *walk {
-	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, approve: steps.ApproveMode(p.settings.approve), actor: p.where.user, host: p.where.host}
+	w := &walk{p: p, doc: doc, on: on, mail: &mailbox{}, approve: steps.ApproveMode(p.settings.approve),
+		actor: p.where.user, host: p.where.host}
 	if w.on.caller == nil {
 		w.on.caller = commandCaller{ctx: ctx, clock: on.clock, post: w.mail.post}
 	}
@@ -208,7 +209,8 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	}
 	unanswered := p.introduce(ctx, on)
 	if on.prometheus != state.Begun.Prometheus || on.redis != state.Begun.Redis {
-		sayWarning(p.err, fmt.Sprintf("the run began on prometheus %s and redis %s: is this the same service", state.Begun.Prometheus, state.Begun.Redis))
+		sayWarning(p.err, fmt.Sprintf("the run began on prometheus %s and redis %s: is this the same service",
+			state.Begun.Prometheus, state.Begun.Redis))
 	}
 	w := p.newWalk(ctx, state.Doc, on)
 	defer w.close()
@@ -247,9 +249,11 @@ func resumable(state *steps.State) error {
 	run := state.Begun.Run
 	switch {
 	case state.Ending != "":
-		return usage(fmt.Errorf("run %s is %s", run, state.Ending), "rewarm status "+run+" says what it left; a new walk is rewarm run")
+		return usage(fmt.Errorf("run %s is %s", run, state.Ending),
+			"rewarm status "+run+" says what it left; a new walk is rewarm run")
 	case state.Begun.Lab:
-		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run), "start again with "+state.Begun.Anew())
+		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run),
+			"start again with "+state.Begun.Anew())
 	}
 	return nil
 }

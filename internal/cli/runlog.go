@@ -190,7 +190,8 @@ func (p *program) mirroredRun(ctx context.Context, name, service string) (action
 		folders = append(folders, runFolder{run: r.Run})
 	}
 	if len(folders) == 0 {
-		return actions.MirroredRun{}, usage(fmt.Errorf("there is no run %q on this machine, and no run in redis", name), "give --service NAME when the cluster has more nodes than were given")
+		return actions.MirroredRun{}, usage(fmt.Errorf("there is no run %q on this machine, and no run in redis", name),
+			"give --service NAME when the cluster has more nodes than were given")
 	}
 	folder := lastRun(folders)
 	if name != "last" {
@@ -349,10 +350,12 @@ func (m *mirrorRead) tell(p *program, l *runLog) {
 		}
 	}
 	if m.strange > 0 {
-		l.found = append(l.found, fmt.Sprintf("%s of %s cannot be read: neither a record nor a signed head", countOf(m.strange, "entry"), name))
+		l.found = append(l.found, fmt.Sprintf("%s of %s cannot be read: neither a record nor a signed head",
+			countOf(m.strange, "entry"), name))
 	}
 	if err := log.Lost(name); err != nil && l.trouble == nil {
-		l.trouble = fail(exitUnverified, err, "look for the log on the machine that walked the run; rewarm controls get "+l.service+" says what the controls hold")
+		l.trouble = fail(exitUnverified, err, "look for the log on the machine that walked the run; rewarm controls get "+
+			l.service+" says what the controls hold")
 	}
 	l.found = append(l.found, m.checkHead(p, l, log, name)...)
 }
@@ -364,7 +367,8 @@ func (m *mirrorRead) lacks(l *runLog, name string) string {
 	if len(l.files) == 0 {
 		text = fmt.Sprintf("%s come from %s: the run has no log on this machine", span(first.Seq, last.Seq), name)
 	}
-	return fmt.Sprintf("%s; the last came %s ago, and what was recorded after it and did not come is not here", text, m.now.Sub(m.last).Round(time.Second))
+	return fmt.Sprintf("%s; the last came %s ago, and what was recorded after it and did not come is not here", text,
+		m.now.Sub(m.last).Round(time.Second))
 }
 
 // holds reports whether a log, from its first record on, goes through a record.
@@ -395,7 +399,8 @@ func wentOn(records []audit.Record) string {
 	for _, record := range records {
 		body, err := steps.DecodeBody(record.Kind, record.Body)
 		if resumed, ok := body.(*steps.Resumed); ok && err == nil {
-			return fmt.Sprintf("; %s on %s went on with the run in record %d", oneLine(resumed.User), oneLine(resumed.Host), record.Seq)
+			return fmt.Sprintf("; %s on %s went on with the run in record %d", oneLine(resumed.User),
+				oneLine(resumed.Host), record.Seq)
 		}
 	}
 	return ""
@@ -411,7 +416,8 @@ func (m *mirrorRead) checkHead(p *program, l *runLog, log audit.Gathered, name s
 		return []string{fmt.Sprintf("the newest head in %s: %s", name, err)}
 	}
 	if err := log.Has(head); err != nil {
-		l.trouble = fail(exitUnverified, fmt.Errorf("%s: %w", name, err), "look for the log on the machine that walked the run")
+		l.trouble = fail(exitUnverified, fmt.Errorf("%s: %w", name, err),
+			"look for the log on the machine that walked the run")
 		return nil
 	}
 	if unknown != nil && len(l.files) == 0 {

@@ -137,7 +137,8 @@ func (p *program) findRun(name string) (runFolder, error) {
 	}
 	if len(folders) == 0 {
 		home, err := p.runsHome()
-		return runFolder{}, errors.Join(usage(fmt.Errorf("there is no run in %s", home), "rewarm demo makes one; another place is given by --state-dir"), err)
+		return runFolder{}, errors.Join(usage(fmt.Errorf("there is no run in %s", home),
+			"rewarm demo makes one; another place is given by --state-dir"), err)
 	}
 	if name == "last" {
 		return lastRun(folders), nil
@@ -159,13 +160,15 @@ func matchRun(folders []runFolder, name string) (runFolder, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return runFolder{}, usage(fmt.Errorf("there is no run %q", name), "rewarm runs lists them; the latest walk is called last")
+		return runFolder{}, usage(fmt.Errorf("there is no run %q", name),
+			"rewarm runs lists them; the latest walk is called last")
 	}
 	var names []string
 	for _, f := range found {
 		names = append(names, f.run)
 	}
-	return runFolder{}, usage(fmt.Errorf("run %q is not the only one: %s", name, strings.Join(names, ", ")), "give more of its id")
+	return runFolder{}, usage(fmt.Errorf("run %q is not the only one: %s", name, strings.Join(names, ", ")),
+		"give more of its id")
 }
 
 // newProcessName names a process as no other is, of whatever host and run: two machines may have one name, and

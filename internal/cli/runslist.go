@@ -135,7 +135,8 @@ func (p *program) listedRun(log *runLog) listed {
 		return p.listedTrouble(folder, err)
 	}
 	s := p.statusOf(state, log.walked())
-	l := listed{Run: folder.run, Mirrored: len(log.mirrored), Service: s.Service, State: s.State, Stage: s.Stage, Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
+	l := listed{Run: folder.run, Mirrored: len(log.mirrored), Service: s.Service, State: s.State, Stage: s.Stage,
+		Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
 		Hand: state.Begun.Hand != nil}
 	if state.Recovered != nil {
 		l.TookMS = state.Recovered.TookMS

@@ -27,7 +27,8 @@ func openScenario(name string) (*lab.Scenario, error) {
 		source, err = templates.Files.ReadFile(path.Join(scenariosDir, name+".yaml"))
 	}
 	if err != nil {
-		return nil, usage(fmt.Errorf("there is no scenario %s", name), "give a file, or one of "+strings.Join(bundledScenarios(), ", "))
+		return nil, usage(fmt.Errorf("there is no scenario %s", name),
+			"give a file, or one of "+strings.Join(bundledScenarios(), ", "))
 	}
 	scenario, err := lab.ParseScenario(file, source)
 	if err != nil {

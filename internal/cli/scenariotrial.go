@@ -154,7 +154,8 @@ func (t *trial) machine() (*steps.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := actions.Open(actions.Options{URL: "redis://lab:6379", Dial: t.lab.DialRedis, Service: t.doc.Service, Clock: clock})
+	store, err := actions.Open(actions.Options{URL: "redis://lab:6379", Dial: t.lab.DialRedis, Service: t.doc.Service,
+		Clock: clock})
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,9 @@ func (l *runLog) keep() error {
 
 // open opens the log for going on: behind what came from the mirror in a new segment, else
 // where it ended.
-func (l *runLog) open(clock audit.Clock, last uint64, options func(earlier []string) (audit.Options, error)) (*audit.Log, error) {
+func (l *runLog) open(
+	clock audit.Clock, last uint64, options func(earlier []string) (audit.Options, error),
+) (*audit.Log, error) {
 	target, earlier := l.files[len(l.files)-1], l.files[:len(l.files)-1]
 	all := l.folder.files()
 	if begun := all[len(all)-1]; !slices.Contains(l.files, begun) {

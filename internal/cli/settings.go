@@ -48,9 +48,11 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.approve, "approve", "manual", "manual or auto: who approves what releases")
 	f.StringArrayVar(&s.set, "set", nil, "`NAME=VALUE` for a parameter of the runbook; may be repeated")
 	f.StringVar(&s.logFile, "log-file", "", "`FILE` for diagnostics, secrets removed")
-	f.StringVar(&s.emergencyLog, "emergency-log", "", "`FILE` on another disk, for the brakes' records when the log's disk is full or broken")
+	f.StringVar(&s.emergencyLog, "emergency-log", "",
+		"`FILE` on another disk, for the brakes' records when the log's disk is full or broken")
 	f.StringVar(&s.notify, "notify", "", "`FILE` of receivers that are told of a walk: webhooks, Slack, Grafana")
-	f.StringVar(&s.metricsListen, "metrics-listen", "", "`ADDRESS` to serve a walk's own metrics on; a port alone is of this machine")
+	f.StringVar(&s.metricsListen, "metrics-listen", "",
+		"`ADDRESS` to serve a walk's own metrics on; a port alone is of this machine")
 	f.StringVar(&s.speed, "speed", "", "`N` times real time, or max; only on the lab")
 }
 
@@ -90,7 +92,8 @@ func (s *settings) fromEnvironment(flags *pflag.FlagSet, getenv func(string) str
 			return
 		}
 		if err := s.put(flags, f.Name, splitSet(f.Name, value)); err != nil {
-			problems = append(problems, usage(fmt.Errorf("%s: %w", variable(f.Name), err), "unset it, or see rewarm --help for what it takes"))
+			problems = append(problems, usage(fmt.Errorf("%s: %w", variable(f.Name), err),
+				"unset it, or see rewarm --help for what it takes"))
 		}
 	})
 	if len(problems) > 0 {
@@ -136,7 +139,8 @@ func (s *settings) fromProfile(flags *pflag.FlagSet, getenv func(string) string)
 			continue
 		}
 		if err := s.put(flags, flag, values); err != nil {
-			return usage(fmt.Errorf("%s: profile %s: %s: %w", profile.file, s.profile, flag, err), "see rewarm --help for what it takes")
+			return usage(fmt.Errorf("%s: profile %s: %s: %w", profile.file, s.profile, flag, err),
+				"see rewarm --help for what it takes")
 		}
 	}
 	return nil
@@ -145,10 +149,12 @@ func (s *settings) fromProfile(flags *pflag.FlagSet, getenv func(string) string)
 // check refuses what no command can work with.
 func (s *settings) check() error {
 	if s.output != "text" && s.output != "json" {
-		return usage(fmt.Errorf("--output %q is neither text nor json", s.output), "write --output json for records, or leave it out")
+		return usage(fmt.Errorf("--output %q is neither text nor json", s.output),
+			"write --output json for records, or leave it out")
 	}
 	if s.approve != string(steps.Manual) && s.approve != string(steps.Auto) {
-		return usage(fmt.Errorf("--approve %q is neither manual nor auto", s.approve), "manual asks a person for each release, auto releases as soon as a gate is green")
+		return usage(fmt.Errorf("--approve %q is neither manual nor auto", s.approve),
+			"manual asks a person for each release, auto releases as soon as a gate is green")
 	}
 	if _, _, err := s.pace(1); err != nil {
 		return err
@@ -189,7 +195,8 @@ func (s *settings) pace(otherwise float64) (speed float64, flatOut bool, err err
 	}
 	speed, err = strconv.ParseFloat(s.speed, 64)
 	if err != nil || math.IsNaN(speed) || speed < 0.1 || speed > 1000 {
-		return 0, false, usage(fmt.Errorf("--speed %q is neither max nor a number from 0.1 to 1000", s.speed), "write --speed 4 for four modelled seconds a second")
+		return 0, false, usage(fmt.Errorf("--speed %q is neither max nor a number from 0.1 to 1000", s.speed),
+			"write --speed 4 for four modelled seconds a second")
 	}
 	return speed, false, nil
 }

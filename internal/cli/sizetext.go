@@ -59,8 +59,10 @@ func stateText(b *strings.Builder, check demand.Check, curve demand.Curve) {
 		figureText(b, f)
 	}
 	fmt.Fprintf(b, "  the origin beyond its knee is %s\n", curve.Source())
-	fmt.Fprintf(b, "  admission    %s: %s\n", verdictWord(check.Affordable, "affordable", "not affordable"), check.Admission)
-	fmt.Fprintf(b, "  correctness  %s: %s\n", verdictWord(check.Answerable, "every read can be answered", "some reads must be refused"), check.Correctness)
+	fmt.Fprintf(b, "  admission    %s: %s\n", verdictWord(check.Affordable, "affordable", "not affordable"),
+		check.Admission)
+	fmt.Fprintf(b, "  correctness  %s: %s\n", verdictWord(check.Answerable, "every read can be answered",
+		"some reads must be refused"), check.Correctness)
 }
 
 func verdictWord(ok bool, yes, no string) string {

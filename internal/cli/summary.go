@@ -83,14 +83,16 @@ func (w *walk) comesBack() []string {
 		"an aborted run is not resumed; a new walk takes over what it left, and restores it once the exit holds:",
 		"  " + w.p.command("run", shellWord(s.Begun.File)),
 		"or one by one, by hand, as " + overrides[0].Control + ":",
-		"  " + w.p.command("controls set", strings.Join([]string{s.Begun.Service, shellWord(overrides[0].Control), shellWord(overrides[0].Steady)}, " ")) + " --reason TEXT",
+		"  " + w.p.command("controls set", strings.Join([]string{s.Begun.Service, shellWord(overrides[0].Control),
+			shellWord(overrides[0].Steady)}, " ")) + " --reason TEXT",
 	}
 }
 
 // nextCommands are what a person would run now, spelled so that they can be pasted.
 func (w *walk) nextCommands() []string {
 	p, run := w.p, w.folder.run
-	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep", p.command("evidence export", run)}
+	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep",
+		p.command("evidence export", run)}
 	if !w.on.lab && w.machine.State().Ending == "" {
 		next = append(p.goOnCommands(w.machine.State()), next...)
 	}

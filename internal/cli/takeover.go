@@ -45,7 +45,8 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 		return err
 	}
 	if len(reason) > longestText || strings.ContainsFunc(reason, unfit) {
-		return usage(fmt.Errorf("the reason holds control characters, or is longer than %d bytes", longestText), "write a sentence")
+		return usage(fmt.Errorf("the reason holds control characters, or is longer than %d bytes", longestText),
+			"write a sentence")
 	}
 	to, err := p.addressee(ctx, name, service)
 	if err != nil {
@@ -89,7 +90,8 @@ func (p *program) begunOf(ctx context.Context, to addressee) (steps.Begun, error
 	case err != nil:
 		return begun, err
 	case begun.Hand != nil:
-		return begun, usage(fmt.Errorf("run %s is one flip by hand", to.run), "there is nothing to take over; rewarm controls get shows what it left")
+		return begun, usage(fmt.Errorf("run %s is one flip by hand", to.run),
+			"there is nothing to take over; rewarm controls get shows what it left")
 	}
 	return begun, nil
 }

@@ -20,10 +20,12 @@ func (p *program) realTargets(doc *runbook.Document) (targets, error) {
 		return targets{}, usage(errors.New("--speed is for the lab; real servers run in real time"), "leave --speed out")
 	}
 	if s.prometheus == "" {
-		return targets{}, usage(errors.New("no prometheus is given"), "give --prometheus URL, set REWARM_PROMETHEUS, or use a --profile")
+		return targets{}, usage(errors.New("no prometheus is given"),
+			"give --prometheus URL, set REWARM_PROMETHEUS, or use a --profile")
 	}
 	if s.redis == "" && s.redisConfig == "" {
-		return targets{}, usage(errors.New("no redis is given"), "give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
+		return targets{}, usage(errors.New("no redis is given"),
+			"give --redis URL or --redis-config FILE, set REWARM_REDIS, or use a --profile")
 	}
 	now := p.clock
 	if p.where.servers != nil {
@@ -38,7 +40,8 @@ func (p *program) realTargets(doc *runbook.Document) (targets, error) {
 		return targets{}, usage(err, "")
 	}
 	p.closeLater(store.Close)
-	return targets{prober: poller, store: store, clock: now, prometheus: poller.Address(), redis: shownRedis(s.redis, store)}, nil
+	return targets{prober: poller, store: store, clock: now, prometheus: poller.Address(),
+		redis: shownRedis(s.redis, store)}, nil
 }
 
 func (p *program) openPoller(now clock) (*probes.Poller, error) {

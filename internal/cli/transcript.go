@@ -44,7 +44,8 @@ type transcript struct {
 }
 
 func newTranscript(out io.Writer) *transcript {
-	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{}, plans: map[string]*steps.Planned{}}
+	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{},
+		plans: map[string]*steps.Planned{}}
 }
 
 // briefWords says records as a walk does, to whoever shows them otherwise.

@@ -13,8 +13,8 @@ import (
 // belowZero is the shape of a negative number or duration. No flag has it.
 var belowZero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\.?[0-9]`) })
 
-// valuesLast puts the arguments of a command behind its flags where one of them is a negative number, which would be taken
-// for a flag: a value that is out of bounds is refused as such.
+// valuesLast puts the arguments of a command behind its flags where one of them is a negative number, which would be
+// taken for a flag: a value that is out of bounds is refused as such.
 func valuesLast(root *cobra.Command, args []string) []string {
 	if !slices.ContainsFunc(args, belowZero().MatchString) {
 		return args

@@ -202,7 +202,8 @@ func (w *walk) ready(begun steps.Begun) error {
 	if err != nil {
 		return err
 	}
-	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log, publish: w.published}
+	w.journal = &journal{log: w.log, mirror: w.mirror(begun.Run), key: w.p.headKey(), logger: w.p.log,
+		publish: w.published}
 	begun.RedisUser = w.on.store.User()
 	w.notifies(begun.Run)
 	w.measured(begun.Run)
@@ -301,7 +302,8 @@ func (w *walk) auditOptions(run string, earlier []string) (audit.Options, error)
 		return options, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.Size() > 0 {
-		return options, usage(fmt.Errorf("--emergency-log %s holds something already that is not of this run", name), "give a file that is new or empty")
+		return options, usage(fmt.Errorf("--emergency-log %s holds something already that is not of this run", name),
+			"give a file that is new or empty")
 	}
 	file := audit.NewEmergencyFile(name)
 	w.closeLater(file.Close)
@@ -315,7 +317,8 @@ func (w *walk) begun(run, through string) steps.Begun {
 		Format: steps.FormatV1, Run: run, Service: w.doc.Service, File: w.doc.File,
 		Runbook: w.doc.Source, SHA256: w.doc.Sum(), Parameters: parameterValues(w.doc),
 		Prometheus: w.on.prometheus, Redis: w.on.redis, Approve: w.approve, Through: through,
-		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Past: w.on.past, Hand: w.hand, Over: w.over,
+		Version: where.version, Host: where.host, PID: where.pid, User: where.user, Lab: w.on.lab, Past: w.on.past,
+		Hand: w.hand, Over: w.over,
 		Again: w.on.logged, Scenario: w.on.scenario,
 	}
 }
@@ -355,7 +358,8 @@ func commandError(err error) error {
 	var other *actions.Commanded
 	if errors.As(err, &other) {
 		if other.Why != "" {
-			return fail(exitCommanded, err, "this run has ended and its log is whole; rewarm watch "+other.Run+" follows the other")
+			return fail(exitCommanded, err, "this run has ended and its log is whole; rewarm watch "+other.Run+
+				" follows the other")
 		}
 		return fail(exitCommanded, err, "agree with whoever walks it; its lease ends "+actions.LeaseTime.String()+
 			" after its process; rewarm takeover "+other.Run+" REASON takes the command now")

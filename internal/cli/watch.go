@@ -63,7 +63,9 @@ func (p *program) sayNotice(n notice) {
 }
 
 // watchOnScreen shows the run until the person leaves. An ended run stays on the screen.
-func (p *program) watchOnScreen(ctx context.Context, folder runFolder, from source, s *screen, signals <-chan string) error {
+func (p *program) watchOnScreen(
+	ctx context.Context, folder runFolder, from source, s *screen, signals <-chan string,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.sayTo(s.out())()

@@ -28,7 +28,8 @@ func (c Curve) at(load, knee term) term {
 	case !load.value.above(knee.value):
 		return load
 	case len(c.Measured) > 0:
-		return term{c.interpolated(load.value, knee.value), "measured goodput at that load", "on the measured curve at " + load.shown}
+		return term{c.interpolated(load.value, knee.value), "measured goodput at that load",
+			"on the measured curve at " + load.shown}
 	}
 	one, decline := term{Whole(1), "1", "1"}, term{c.Decline, "decline", c.Decline.Exact()}
 	excess := load.over(knee).minus(one).inBrackets()
@@ -53,7 +54,8 @@ func (c Curve) interpolated(load, knee Number) Number {
 func (c Curve) fits(knee Number) error {
 	for _, point := range c.Measured {
 		if !point.Load.above(knee) {
-			return wrong("leave it out, or lower --knee", "the load %s is not beyond the knee of %s", point.Load.Exact(), knee.Exact())
+			return wrong("leave it out, or lower --knee", "the load %s is not beyond the knee of %s", point.Load.Exact(),
+				knee.Exact())
 		}
 		if point.Goodput.above(knee) {
 			return wrong("raise --knee to where goodput stops growing",
@@ -95,7 +97,8 @@ func parsePoint(load, goodput string) (Point, error) {
 		return point, err
 	}
 	if point.Goodput.above(point.Load) {
-		return point, wrong(pointsHint, "a goodput of %s is more than its load of %s", point.Goodput.Exact(), point.Load.Exact())
+		return point, wrong(pointsHint, "a goodput of %s is more than its load of %s", point.Goodput.Exact(),
+			point.Load.Exact())
 	}
 	return point, nil
 }

@@ -64,7 +64,8 @@ func (t term) rest() term {
 
 // lesser is the smaller of both.
 func (t term) lesser(o term) term {
-	return term{lesser(t.value, o.value), "the lesser of " + t.formula + " and " + o.formula, "the lesser of " + t.shown + " and " + o.shown}
+	return term{lesser(t.value, o.value), "the lesser of " + t.formula + " and " + o.formula,
+		"the lesser of " + t.shown + " and " + o.shown}
 }
 
 // atMost names the bound only where it binds.

@@ -71,7 +71,8 @@ func ParseRatio(text string) (Number, error) {
 	case !n.above(Whole(1)):
 		return n, nil
 	case !strings.ContainsAny(text, "%/") && !n.above(Whole(100)):
-		return n, wrong(fmt.Sprintf("write %s%% for a percentage, or %s for a ratio", text, n.over(Whole(100)).decimal(inputDecimals)),
+		return n, wrong(fmt.Sprintf("write %s%% for a percentage, or %s for a ratio", text,
+			n.over(Whole(100)).decimal(inputDecimals)),
 			"%q is above 1, and a ratio runs from 0 to 1", text)
 	}
 	return n, wrong("write a ratio from 0 to 1, or a percentage from 0% to 100%", "%q is more than the whole", text)

@@ -42,7 +42,8 @@ func (in Inputs) correctness(c Check, refill Figure, ends bool) (answerable bool
 func (in Inputs) notes() []string {
 	var notes []string
 	if steady := in.steadyMisses(); steady.Value.above(in.Limit) {
-		notes = append(notes, fmt.Sprintf("the steady misses of %s are over the limit of %s already", steady.Text(), in.limit().shown))
+		notes = append(notes, fmt.Sprintf("the steady misses of %s are over the limit of %s already", steady.Text(),
+			in.limit().shown))
 	}
 	if !in.Knee.above(in.Limit) {
 		notes = append(notes, fmt.Sprintf("the limit of %s is not below the knee of %s: admission would let the origin collapse; set both to your own load test's",

@@ -42,7 +42,8 @@ func Of(rules *runbook.Diagnosis, seen probes.Observation, staleAfter time.Durat
 	}
 	for _, m := range rules.Modes {
 		e, verdict := weigh(m.Needs, slices.Concat(m.Supports, variantSigns(m)), m.Against, s)
-		r.Modes = append(r.Modes, Mode{Mode: m.Mode, About: m.About, Verdict: verdict, Evidence: e, Checks: m.Checks, Runbook: fitting(m, s)})
+		r.Modes = append(r.Modes, Mode{Mode: m.Mode, About: m.About, Verdict: verdict, Evidence: e, Checks: m.Checks,
+			Runbook: fitting(m, s)})
 	}
 	for _, p := range rules.Pictures {
 		e, verdict := weigh(p.Needs, p.Supports, nil, s)

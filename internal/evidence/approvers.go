@@ -37,7 +37,8 @@ func covers(a *steps.ApprovalState, b *steps.Intended) bool {
 }
 
 func approvalWords(a *steps.ApprovalState) string {
-	wide := map[steps.Scope]string{steps.ScopeLadder: ", the rest of its step", steps.ScopeStage: ", the whole stage"}[a.Scope]
+	wide := map[steps.Scope]string{steps.ScopeLadder: ", the rest of its step",
+		steps.ScopeStage: ", the whole stage"}[a.Scope]
 	if a.How == steps.HowAuto {
 		return "auto, its gate being green" + wide
 	}

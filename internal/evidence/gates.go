@@ -29,14 +29,16 @@ func (t *tally) went(e entry, step, decision string) {
 	}
 	delete(t.seen, gate.Gate)
 	t.f.Decisions = append(t.f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Step: step, Gate: gate.Gate,
-		Verdict: fmt.Sprintf("%s %d/%d", gate.Verdict, gate.Passes, gate.Of), Decision: decision, Readings: readings(gate.Findings)})
+		Verdict: fmt.Sprintf("%s %d/%d", gate.Verdict, gate.Passes, gate.Of), Decision: decision,
+		Readings: readings(gate.Findings)})
 }
 
 // recovered notes the exit where it was found to have held.
 func (t *tally) recovered(e entry, b *steps.Recovered) {
 	f := t.f
 	f.RecoveredAt, f.TookMS, f.WithinMS, f.Late = b.RecoveredAt.UTC(), b.TookMS, b.WithinMS, b.Late
-	f.RecoveredIn = &Moment{Seq: e.Seq, At: e.At, T: e.T, Text: fmt.Sprintf("at %s, %s after the run began", utc(b.RecoveredAt), ms(b.TookMS))}
+	f.RecoveredIn = &Moment{Seq: e.Seq, At: e.At, T: e.T,
+		Text: fmt.Sprintf("at %s, %s after the run began", utc(b.RecoveredAt), ms(b.TookMS))}
 	f.Decisions = append(f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Gate: "exit", Verdict: "pass",
 		Decision: "recovered", Readings: readings(b.Gate)})
 }

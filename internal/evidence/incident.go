@@ -96,7 +96,8 @@ func newIncident(all []*Figures) *incident {
 func commandsOf(f *Figures) []command {
 	var list []command
 	for i, p := range f.Processes {
-		c := command{Run: f.Run, Service: f.Service, Who: p.words(i > 0), From: p.At, Until: f.LastAt, How: "the run is " + f.State}
+		c := command{Run: f.Run, Service: f.Service, Who: p.words(i > 0), From: p.At, Until: f.LastAt,
+			How: "the run is " + f.State}
 		if i+1 < len(f.Processes) {
 			c.Until, c.How = f.Processes[i+1].At, "another process goes on"
 		}

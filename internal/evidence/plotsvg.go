@@ -52,7 +52,8 @@ func (p plot) SVG() string {
 	d.low, d.top = p.bounds()
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s over time, %s to %s UTC">`,
 		plotWidth, plotHeight, html.EscapeString(p.Probe), p.from.UTC().Format("15:04:05"), p.to.UTC().Format("15:04:05"))
-	fmt.Fprintf(&b, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`, plotLeft, plotTop, plotInner, plotIn)
+	fmt.Fprintf(&b, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`, plotLeft, plotTop,
+		plotInner, plotIn)
 	d.flips()
 	d.references()
 	d.lines()
@@ -86,7 +87,8 @@ func (d *drawing) flips() {
 
 // references are drawn from the highest down; those that are close together share a label.
 func (d *drawing) references() {
-	list := slices.SortedStableFunc(slices.Values(d.plot.references), func(a, b Reference) int { return cmp.Compare(b.Value, a.Value) })
+	list := slices.SortedStableFunc(slices.Values(d.plot.references),
+		func(a, b Reference) int { return cmp.Compare(b.Value, a.Value) })
 	var names []string
 	for i, r := range list {
 		if r.Value > d.top {
@@ -127,7 +129,8 @@ func (d *drawing) hands() {
 
 func (d *drawing) axes() {
 	for _, v := range []float64{d.low, (d.low + d.top) / 2, d.top} {
-		fmt.Fprintf(d, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, d.y(v)+4, html.EscapeString(axis(v, d.Unit)))
+		fmt.Fprintf(d, `<text x="%.0f" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, d.y(v)+4,
+			html.EscapeString(axis(v, d.Unit)))
 	}
 	for part := range 5 {
 		at := d.from.Add(time.Duration(part) * d.to.Sub(d.from) / 4)
@@ -135,7 +138,8 @@ func (d *drawing) axes() {
 		if part == 4 {
 			anchor = "end" // there is no room behind it
 		}
-		fmt.Fprintf(d, `<text x="%.0f" y="%.0f" text-anchor="%s">%s</text>`, d.x(at), plotTop+plotIn+16, anchor, at.UTC().Format("15:04:05"))
+		fmt.Fprintf(d, `<text x="%.0f" y="%.0f" text-anchor="%s">%s</text>`, d.x(at), plotTop+plotIn+16, anchor,
+			at.UTC().Format("15:04:05"))
 	}
 }
 

@@ -34,7 +34,8 @@ const (
 // parseTemplates reads the templates of a report. In Markdown everything from outside goes through md; those of pages
 // escape by themselves, and show makes visible.
 func parseTemplates(name string) (reportTemplates, error) {
-	words := map[string]any{"ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "md": md, "show": visible, "svg": svg}
+	words := map[string]any{"ms": ms, "utc": utc, "clock": clock, "join": strings.Join, "md": md,
+		"show": visible, "svg": svg}
 	text, page := name+".md.tmpl", name+".html.tmpl"
 	markdown, err := texttemplate.New(text).Funcs(words).ParseFS(templates.Files, reportsDir+text)
 	if err != nil {

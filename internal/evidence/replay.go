@@ -73,7 +73,8 @@ func ReplayLog(m Material, doc *runbook.Document) (Replay, error) {
 	if err != nil {
 		return Replay{}, err
 	}
-	out := Replay{Run: m.Run, Runbook: doc.Name, SHA256: doc.Sum(), Same: doc.Sum() == r.State().Doc.Sum(), Limits: replayLimits, Gates: []ReplayedGate{}}
+	out := Replay{Run: m.Run, Runbook: doc.Name, SHA256: doc.Sum(), Same: doc.Sum() == r.State().Doc.Sum(),
+		Limits: replayLimits, Gates: []ReplayedGate{}}
 	for _, g := range r.Gates() {
 		out.Gates = append(out.Gates, replayed(g))
 	}

@@ -137,7 +137,8 @@ func timeline(f *Figures) []TimelineRow {
 		add(x.Seq, x.At, x.T, "flip", flipText(x))
 	}
 	for _, x := range f.Decisions {
-		add(x.Seq, x.At, x.T, "decision", strings.TrimPrefix(fmt.Sprintf("%s: %s is %s: %s", x.Step, x.Gate, x.Verdict, x.Decision), ": "))
+		add(x.Seq, x.At, x.T, "decision", strings.TrimPrefix(fmt.Sprintf("%s: %s is %s: %s", x.Step, x.Gate, x.Verdict,
+			x.Decision), ": "))
 	}
 	for _, x := range f.Holds {
 		add(x.Seq, x.At, x.T, "hold", x.Sentence+heldFor(x))
@@ -145,7 +146,8 @@ func timeline(f *Figures) []TimelineRow {
 			add(l.Seq, l.At, l.T, "lifted", l.Text)
 		}
 	}
-	for what, moments := range map[string][]Moment{"stage": f.Stages, "drift": f.Drifts, "guard": f.Guards, "person": f.Said, "by hand": f.Readings, "skip": f.Skips, "call": f.Calls} {
+	for what, moments := range map[string][]Moment{"stage": f.Stages, "drift": f.Drifts, "guard": f.Guards,
+		"person": f.Said, "by hand": f.Readings, "skip": f.Skips, "call": f.Calls} {
 		for _, x := range moments {
 			add(x.Seq, x.At, x.T, what, strings.TrimPrefix(x.Who+": "+x.Text, ": "))
 		}
@@ -195,7 +197,8 @@ func controlRows(f *Figures) []controlRow {
 		if !known {
 			i = len(rows)
 			index[x.Control] = i
-			rows = append(rows, controlRow{Control: x.Control, Steady: f.steady(x.Control), Before: x.Before, During: x.After, Lifted: true})
+			rows = append(rows, controlRow{Control: x.Control, Steady: f.steady(x.Control), Before: x.Before, During: x.After,
+				Lifted: true})
 		}
 		rows[i].After, rows[i].Flips = x.After, rows[i].Flips+1
 	}
@@ -246,7 +249,8 @@ func timelineTable(rows []TimelineRow) []byte {
 	w := csv.NewWriter(&b)
 	_ = w.Write([]string{"run", "seq", "at", "t_ms", "what", "text"})
 	for _, row := range rows {
-		_ = w.Write([]string{row.Run, fmt.Sprint(row.Seq), row.At.Format(time.RFC3339Nano), fmt.Sprint(row.T), row.What, notFormula(visible(row.Text))})
+		_ = w.Write([]string{row.Run, fmt.Sprint(row.Seq), row.At.Format(time.RFC3339Nano), fmt.Sprint(row.T), row.What,
+			notFormula(visible(row.Text))})
 	}
 	w.Flush()
 	return b.Bytes()

@@ -29,10 +29,12 @@ type tally struct {
 
 func newTally() *tally {
 	return &tally{
-		f:       &Figures{Format: FiguresFormat, Flips: []FlipFigure{}, Decisions: []Decision{}, Holds: []Hold{}, NeverLifted: []Left{}},
+		f: &Figures{Format: FiguresFormat, Flips: []FlipFigure{}, Decisions: []Decision{}, Holds: []Hold{},
+			NeverLifted: []Left{}},
 		ledger:  newLedger(),
-		intents: map[string]entry{}, open: map[string]int{}, begunAt: map[string]int64{}, probes: map[string]int{}, blind: map[string]bool{},
-		seen: map[string]steps.GateSeen{}, by: map[string]string{}, asked: map[string]string{},
+		intents: map[string]entry{}, open: map[string]int{}, begunAt: map[string]int64{}, probes: map[string]int{},
+		blind: map[string]bool{},
+		seen:  map[string]steps.GateSeen{}, by: map[string]string{}, asked: map[string]string{},
 	}
 }
 
@@ -44,7 +46,8 @@ func (t *tally) take(e entry, s *steps.State) error {
 	case *steps.Begun:
 		t.begun(e, b, s.Doc)
 	case *steps.Resumed:
-		t.f.Processes = append(t.f.Processes, Process{Seq: e.Seq, At: e.At, T: e.T, Host: b.Host, PID: b.PID, User: b.User, Version: b.Version})
+		t.f.Processes = append(t.f.Processes, Process{Seq: e.Seq, At: e.At, T: e.T, Host: b.Host, PID: b.PID, User: b.User,
+			Version: b.Version})
 	case *steps.StageBody:
 		t.stage(e, b)
 	case *steps.Observed:
@@ -165,7 +168,8 @@ func shownRaw(raw *string) string {
 }
 
 func (t *tally) judged(e entry, b *steps.Judged) {
-	t.f.Decisions = append(t.f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Step: b.Step, Gate: b.Gate, Verdict: b.Verdict,
+	t.f.Decisions = append(t.f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Step: b.Step, Gate: b.Gate,
+		Verdict:  b.Verdict,
 		Decision: string(b.Decision), Readings: readings(b.Findings)})
 }
 
@@ -242,7 +246,8 @@ func (t *tally) words(e entry) {
 			t.went(e, b.Step, "go, call")
 		}
 		if b.Finished {
-			add(&t.f.Calls, "", b.Step+":", strings.Join(b.Command, " "), map[bool]string{true: "ended well", false: "FAILED"}[b.OK], b.Error)
+			add(&t.f.Calls, "", b.Step+":", strings.Join(b.Command, " "),
+				map[bool]string{true: "ended well", false: "FAILED"}[b.OK], b.Error)
 		}
 	}
 }
@@ -278,7 +283,8 @@ func (t *tally) done() *Figures {
 		f.Holds[index].LastedMS = t.ledger.last - t.begunAt[cause]
 	}
 	for _, o := range s.Overrides() {
-		f.NeverLifted = append(f.NeverLifted, Left{Control: o.Control, Value: o.Value, Steady: o.Steady, Since: o.Since.UTC(), By: o.By})
+		f.NeverLifted = append(f.NeverLifted, Left{Control: o.Control, Value: o.Value, Steady: o.Steady,
+			Since: o.Since.UTC(), By: o.By})
 	}
 	for _, h := range s.DoneByHand() {
 		f.ByHand = append(f.ByHand, h.String())

@@ -87,7 +87,8 @@ func broken(file, format string, args ...any) error {
 	return &Broken{File: file, Why: fmt.Sprintf(format, args...)}
 }
 
-// longestName bounds a name from outside in a sentence, in bytes: that of a run in whose folder a file lies has its place.
+// longestName bounds a name from outside in a sentence, in bytes: that of a run in whose folder a file lies has its
+// place.
 const longestName = 250
 
 func named(name string) string { return harmless.Cut(name, longestName) }
@@ -230,7 +231,8 @@ func checkManifest(list files) (Manifest, error) {
 // materialOf takes a bundle apart again. Files that no bundle has are refused.
 func materialOf(run string, list files) (Material, error) {
 	m := Material{Run: run, Captures: map[string][]byte{}}
-	known := []string{manifestFile, signatureFile, headFile, keyFile, runbookFile, figuresFile, reportMD, reportHTML, timelineJSON, timelineCSV}
+	known := []string{manifestFile, signatureFile, headFile, keyFile, runbookFile, figuresFile, reportMD, reportHTML,
+		timelineJSON, timelineCSV}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		capture := captureOf(name)
 		if segmentNumber(name) > 0 {
@@ -292,7 +294,8 @@ func (v *Verified) checkLog(m Material, kept *audit.Head, keys []note.Verifier) 
 	case signed == nil:
 		v.say("NO signed head: whoever could write this bundle could have written the whole log; only a head or a mirror kept elsewhere tells")
 	case !v.Pinned:
-		v.say("head %s is signed by the key in the bundle, %s: whether that key is theirs, only --key or --head tells", signed, v.SignedBy)
+		v.say("head %s is signed by the key in the bundle, %s: whether that key is theirs, only --key or --head tells",
+			signed, v.SignedBy)
 	default:
 		v.say("head %s is signed by %s, a key that was given", signed, v.SignedBy)
 	}
@@ -305,9 +308,11 @@ func (v *Verified) sayExporter() {
 	case v.ManifestBy == "":
 		v.say("NO signature of the manifest: captures, and reports of another version, may have been changed after the export without a trace")
 	case v.SignedBy != "" && v.ManifestBy != v.SignedBy:
-		v.say("the manifest is signed by %s, ANOTHER key than the head's: nothing was changed after they exported it", v.ManifestBy)
+		v.say("the manifest is signed by %s, ANOTHER key than the head's: nothing was changed after they exported it",
+			v.ManifestBy)
 	default:
-		v.say("the manifest is signed by %s: nothing was changed after the export by whoever does not have that key", v.ManifestBy)
+		v.say("the manifest is signed by %s: nothing was changed after the export by whoever does not have that key",
+			v.ManifestBy)
 	}
 }
 

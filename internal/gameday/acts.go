@@ -137,7 +137,8 @@ func (w *world) doToRun(h *runbook.Happening) (outcome, detail string) {
 	case runbook.KillOperator:
 		run.kill(h.For)
 	case runbook.TakeOver:
-		w.runs = append(w.runs, &walker{w: w, id: fmt.Sprintf("%s-over-%d", run.id, len(w.runs)), actor: secondOperator, host: elsewhere,
+		w.runs = append(w.runs, &walker{w: w, id: fmt.Sprintf("%s-over-%d", run.id, len(w.runs)), actor: secondOperator,
+			host: elsewhere,
 			over: &steps.Over{Run: run.id, Reason: h.Text}, beginAt: w.clock.Now()})
 	case runbook.GiveOrder:
 		o := steps.Order{Kind: steps.OrderKind(h.Order), Step: h.Step, Text: h.Text}

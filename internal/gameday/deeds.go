@@ -5,7 +5,8 @@ import (
 	"github.com/rewarm/rewarm/steps"
 )
 
-// Deed is something that whoever walks has decided, or who gave an order from elsewhere, or that was done past the walk.
+// Deed is something that whoever walks has decided, or who gave an order from elsewhere, or that was done past the
+// walk.
 type Deed struct {
 	Seconds float64         `json:"seconds"` // since the start of the day
 	Deed    steps.OrderKind `json:"deed"`    // an order, DeedEdit or DeedLift
@@ -46,7 +47,8 @@ func deedOf(body any) (Deed, bool) {
 	case *steps.OrderedBody:
 		return Deed{Deed: b.Order, About: b.Step, Text: b.Reason}, b.Follows()
 	case *steps.Settled:
-		lifts := b.Target.Purpose == steps.PurposeUndo && b.Plan.Direction == runbook.Releasing && b.Result == steps.ResultApplied
+		lifts := b.Target.Purpose == steps.PurposeUndo && b.Plan.Direction == runbook.Releasing &&
+			b.Result == steps.ResultApplied
 		return Deed{Deed: DeedLift, About: b.Target.Step, Text: b.Plan.Control + " to " + b.After}, lifts
 	case *steps.Skipped:
 		return Deed{Deed: steps.OrderSkip, About: b.Step, Text: b.Reason}, b.By != ""

@@ -52,7 +52,9 @@ const (
 
 // Inject makes one injection. The error says why it was not made, or that nobody could write
 // down how it ended; an injection that failed is open as well, as nobody knows what it did.
-func (i *Injector) Inject(ctx context.Context, line int, call *runbook.Call) (*OpenInjection, actions.CallOutcome, error) {
+func (i *Injector) Inject(
+	ctx context.Context, line int, call *runbook.Call,
+) (*OpenInjection, actions.CallOutcome, error) {
 	made, err := i.intend(line, call)
 	if err != nil {
 		return nil, actions.CallOutcome{}, fmt.Errorf("nothing was injected, as its undo could not be written down: %w", err)

@@ -70,7 +70,8 @@ func (g *labGround) witness() (*probes.Poller, error) {
 }
 
 func (g *labGround) store() (*actions.Store, error) {
-	return actions.Open(actions.Options{URL: "redis://lab:6379", Dial: g.line.dial, Service: g.service(), Clock: g.w.clock})
+	return actions.Open(actions.Options{URL: "redis://lab:6379", Dial: g.line.dial, Service: g.service(),
+		Clock: g.w.clock})
 }
 
 func (g *labGround) service() string { return g.w.day.Book.Service }

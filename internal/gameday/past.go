@@ -21,7 +21,8 @@ func readPast(file string, p *runbook.Past, library Library) (*lab.Past, []runbo
 	var problems []runbook.Problem
 	fail := func(at runbook.Position, err error, hint string) {
 		if err != nil {
-			problems = append(problems, runbook.Problem{File: file, Pos: at, Message: strings.Join(strings.Fields(err.Error()), " "), Hint: hint})
+			problems = append(problems, runbook.Problem{File: file, Pos: at,
+				Message: strings.Join(strings.Fields(err.Error()), " "), Hint: hint})
 		}
 	}
 	for _, s := range p.Input {
@@ -34,7 +35,8 @@ func readPast(file string, p *runbook.Past, library Library) (*lab.Past, []runbo
 		exports = append(exports, lab.Export{File: e.Value, Text: text})
 	}
 	if len(p.Export) > 0 && len(problems) == 0 {
-		fail(p.Export[0].Pos, past.AddExport(exports...), "save what curl 'PROMETHEUS/api/v1/query_range?query=SELECTOR&…' answers")
+		fail(p.Export[0].Pos, past.AddExport(exports...),
+			"save what curl 'PROMETHEUS/api/v1/query_range?query=SELECTOR&…' answers")
 	}
 	return past, problems
 }

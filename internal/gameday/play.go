@@ -177,7 +177,8 @@ func (w *world) wait(ctx context.Context, until time.Time) error {
 	return err
 }
 
-// sleep sleeps until a moment. On real servers it ends sooner when the day is to end, or when something comes for a run.
+// sleep sleeps until a moment. On real servers it ends sooner when the day is to end, or when something comes for a
+// run.
 func (w *world) sleep(ctx context.Context, until time.Time) error {
 	if w.options.Target == nil {
 		return w.clock.Wait(ctx, until)

@@ -36,7 +36,8 @@ type Variant struct {
 
 // NewSweep makes a sweep without plays of variants, of which name and runbook are given.
 func NewSweep(day, sum string, from, to uint64, shard, of int, variants []Variant) *Sweep {
-	s := &Sweep{Format: SweepFormat, Day: day, SHA256: sum, Modelled: true, From: from, To: to, Shards: []int{shard}, Of: of}
+	s := &Sweep{Format: SweepFormat, Day: day, SHA256: sum, Modelled: true, From: from, To: to,
+		Shards: []int{shard}, Of: of}
 	for _, v := range variants {
 		v.Scores, v.Beside = map[string]Sketch{}, map[string]Paired{}
 		s.Variants = append(s.Variants, v)

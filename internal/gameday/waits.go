@@ -31,7 +31,8 @@ func addWait(waits []Wait, step string, seconds float64) []Wait {
 	return append(waits, Wait{step, seconds})
 }
 
-// longWaits are the longest waits for the person's word among the steps that waited less for the script's, longest first.
+// longWaits are the longest waits for the person's word among the steps that waited less for the script's, longest
+// first.
 func (d *Day) longWaits(person, script *Result) []LongWait {
 	list := []LongWait{}
 	for _, w := range person.Waits {

@@ -54,8 +54,8 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Hidden reports characters that must not be shown as they are: those that a terminal obeys, and those that show nothing
-// and can hide or split words. A U+FFFD is none of them.
+// Hidden reports characters that must not be shown as they are: those that a terminal obeys, and those that show
+// nothing and can hide or split words. A U+FFFD is none of them.
 func Hidden(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f

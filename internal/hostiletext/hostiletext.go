@@ -1,5 +1,5 @@
-// Package hostiletext has the texts that every way of showing text from outside is tested with. Packages that others build on
-// import nothing of this house, so each has its own way; what is the same for all of them is here.
+// Package hostiletext has the texts that every way of showing text from outside is tested with. Packages that others
+// build on import nothing of this house, so each has its own way; what is the same for all of them is here.
 package hostiletext
 
 import (
@@ -51,7 +51,8 @@ func Harmful(shown string) string {
 		return "it is not UTF-8"
 	}
 	for _, r := range shown {
-		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Bidi_Control, r) {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
+			unicode.Is(unicode.Bidi_Control, r) {
 			return fmt.Sprintf("it holds %U", r)
 		}
 	}

@@ -68,7 +68,8 @@ func (o *origin) check() error {
 		}
 	}
 	if inside != o.inside || zombies != o.zombies {
-		return fmt.Errorf("%d attempts are inside, %d of them given up, but %d and %d are counted", inside, zombies, o.inside, o.zombies)
+		return fmt.Errorf("%d attempts are inside, %d of them given up, but %d and %d are counted", inside, zombies,
+			o.inside, o.zombies)
 	}
 	if err := o.catalog.check(o.inside); err != nil {
 		return fmt.Errorf("catalog: %w", err)
@@ -123,7 +124,8 @@ func (r *retries) inRings() int {
 }
 
 func (g *group) check() error {
-	for _, n := range []int{g.fresh, g.early.old, g.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.coldLeaders, g.earlyLeaders, g.fetching, g.following, g.retries.waiting} {
+	for _, n := range []int{g.fresh, g.early.old, g.early.young, g.lapsed.old, g.lapsed.young, g.bare, g.coldLeaders,
+		g.earlyLeaders, g.fetching, g.following, g.retries.waiting} {
 		if n < 0 {
 			return fmt.Errorf("a count is negative: %+v", *g.pool)
 		}

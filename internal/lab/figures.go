@@ -21,9 +21,11 @@ func (l *Lab) Figures() Figures {
 	m := l.world.model
 	f := Figures{
 		At: m.time(), Reads: m.arrived,
-		Fresh: m.outcomes[fresh], DeclaredStale: m.outcomes[declaredStale], Rejected: m.outcomes[rejected], Errors: m.outcomes[failed],
-		Attempts: m.origin.catalog.attempts, Completed: m.origin.catalog.completed, QueueAge: toSeconds(m.origin.waited(m.tick)),
-		Waiting: m.waiting(),
+		Fresh: m.outcomes[fresh], DeclaredStale: m.outcomes[declaredStale], Rejected: m.outcomes[rejected],
+		Errors:   m.outcomes[failed],
+		Attempts: m.origin.catalog.attempts, Completed: m.origin.catalog.completed,
+		QueueAge: toSeconds(m.origin.waited(m.tick)),
+		Waiting:  m.waiting(),
 	}
 	for _, c := range m.cells[:cellCount] {
 		f.Hits += c.hits

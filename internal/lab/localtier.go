@@ -4,8 +4,8 @@ package lab
 // promoted where clients count it at PromoteAt reads a second or more, before the
 // local lookup, so that promotion does not hide its own reason. It is demoted
 // below half of that for DemoteAfter windows in a row. The hottest key is on a
-// static list; nothing is counted while the detector is down. Past the size cap only the hottest keys are held, and where every
-// answer must carry a current flag nothing is. While invalidations do not arrive
+// static list; nothing is counted while the detector is down. Past the size cap only the hottest keys are held, and
+// where every answer must carry a current flag nothing is. While invalidations do not arrive
 // everything is flushed, for a copy could be overtaken unnoticed.
 
 // promotion is where a group of keys stands. All keys of a group are alike.

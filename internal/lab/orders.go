@@ -203,7 +203,8 @@ func read(from sheet) orders {
 	return o
 }
 
-// entries reads a sheet as numbers that can be mixed: a switch and a choice are the share of the processes that obey them.
+// entries reads a sheet as numbers that can be mixed: a switch and a choice are the share of the processes that obey
+// them.
 type entries struct{ sheet }
 
 func (s entries) number(control string) float64 {

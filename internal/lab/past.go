@@ -192,7 +192,9 @@ type pastStore []storage.Series
 
 func (p pastStore) Querier(int64, int64) (storage.Querier, error) { return p, nil }
 
-func (p pastStore) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+func (p pastStore) Select(
+	_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher,
+) storage.SeriesSet {
 	set := &pastSet{at: -1}
 	for _, s := range p {
 		if fits(s.Labels(), matchers) {
@@ -202,11 +204,15 @@ func (p pastStore) Select(_ context.Context, _ bool, _ *storage.SelectHints, mat
 	return set
 }
 
-func (p pastStore) LabelValues(context.Context, string, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (p pastStore) LabelValues(
+	context.Context, string, *storage.LabelHints, ...*labels.Matcher,
+) ([]string, annotations.Annotations, error) {
 	return nil, nil, nil
 }
 
-func (p pastStore) LabelNames(context.Context, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (p pastStore) LabelNames(
+	context.Context, *storage.LabelHints, ...*labels.Matcher,
+) ([]string, annotations.Annotations, error) {
 	return nil, nil, nil
 }
 

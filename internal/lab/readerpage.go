@@ -41,7 +41,8 @@ func (p *page) reader(m *model, report func() readerReport) {
 	for _, control := range names {
 		f.add(func() float64 { return away[control].For.Seconds() }, "service", Service, "control", control)
 	}
-	f = p.gauge("rewarm_control_review_overdue_seconds", "How long the review of a control that is not at its steady value is past.")
+	f = p.gauge("rewarm_control_review_overdue_seconds",
+		"How long the review of a control that is not at its steady value is past.")
 	for _, control := range names {
 		f.add(func() float64 {
 			if o := away[control]; o.Review {

@@ -120,7 +120,8 @@ func (d *scenarioReader) text(n ast.Node) string {
 }
 
 // scenarioKeys are all needed but those that end in ?.
-var scenarioKeys = []string{"apiVersion", "kind", "name", "about", "modes", "runbook", "seed", "start", "controls?", "events"}
+var scenarioKeys = []string{"apiVersion", "kind", "name", "about", "modes", "runbook", "seed", "start",
+	"controls?", "events"}
 
 func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 	s := &Scenario{}
@@ -153,7 +154,8 @@ func (d *scenarioReader) scenario(body ast.Node) *Scenario {
 				s.Events = append(s.Events, d.event(item))
 			}
 		default:
-			d.fail(at, "a scenario has no key %q; its keys are %s", name, strings.ReplaceAll(strings.Join(scenarioKeys, ", "), "?", ""))
+			d.fail(at, "a scenario has no key %q; its keys are %s", name,
+				strings.ReplaceAll(strings.Join(scenarioKeys, ", "), "?", ""))
 		}
 	})
 	for _, key := range scenarioKeys {

@@ -62,7 +62,8 @@ func (s *store) add(f *family, n *series) {
 	n.block = s.blocks[len(s.blocks)-1]
 	s.all = append(s.all, n)
 	name := f.name + n.suffix
-	at, _ := slices.BinarySearchFunc(s.byName[name], n, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	at, _ := slices.BinarySearchFunc(s.byName[name], n,
+		func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
 	s.byName[name] = slices.Insert(s.byName[name], at, n)
 }
 
@@ -108,7 +109,9 @@ func (q *querier) Close() error {
 	return nil
 }
 
-func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+func (q *querier) Select(
+	_ context.Context, _ bool, hints *storage.SelectHints, matchers ...*labels.Matcher,
+) storage.SeriesSet {
 	from := q.store.from(hints)
 	candidates := q.candidates(matchers)
 	set := &seriesSet{found: make([]stored, 0, len(candidates)), at: -1}
@@ -162,11 +165,15 @@ func matches(l labels.Labels, matchers []*labels.Matcher) bool {
 }
 
 // LabelValues and LabelNames are asked for by no query.
-func (q *querier) LabelValues(context.Context, string, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (q *querier) LabelValues(
+	context.Context, string, *storage.LabelHints, ...*labels.Matcher,
+) ([]string, annotations.Annotations, error) {
 	return nil, nil, nil
 }
 
-func (q *querier) LabelNames(context.Context, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (q *querier) LabelNames(
+	context.Context, *storage.LabelHints, ...*labels.Matcher,
+) ([]string, annotations.Annotations, error) {
 	return nil, nil, nil
 }
 
@@ -205,7 +212,8 @@ func (s *stored) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 		}
 		s.taken = true
 	}
-	*it = samples{store: s.store, block: s.series.block, column: s.series.column, next: max(s.series.born, s.from), end: s.store.scrapes}
+	*it = samples{store: s.store, block: s.series.block, column: s.series.column, next: max(s.series.born, s.from),
+		end: s.store.scrapes}
 	return it
 }
 

@@ -38,7 +38,8 @@ func newWorld(o Options) (*world, error) {
 		o.ScrapeEvery = time.Second
 	}
 	if o.From < caseBegins || o.From%tickLength != 0 || o.From >= 24*time.Hour {
-		return nil, fmt.Errorf("a lab starts at %s of the case or later, in steps of %s, not at %s", clockTime(caseBegins), tickLength, o.From)
+		return nil, fmt.Errorf("a lab starts at %s of the case or later, in steps of %s, not at %s", clockTime(caseBegins),
+			tickLength, o.From)
 	}
 	if o.ScrapeEvery < tickLength || o.ScrapeEvery%tickLength != 0 {
 		return nil, fmt.Errorf("a lab is scraped in steps of %s, not every %s", tickLength, o.ScrapeEvery)

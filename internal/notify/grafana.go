@@ -10,8 +10,8 @@ import (
 )
 
 // annotation is what Grafana's /api/annotations takes:
-// https://grafana.com/docs/grafana/v12.4/developer-resources/api-reference/http-api/annotations.md. From Grafana 13 on it
-// stands beside another interface and goes on to work:
+// https://grafana.com/docs/grafana/v12.4/developer-resources/api-reference/http-api/annotations.md. From Grafana 13 on
+// it stands beside another interface and goes on to work:
 // https://grafana.com/docs/grafana-cloud/developer-resources/api-reference/http-api/api-legacy/annotations.md.
 type annotation struct {
 	Dashboard string   `json:"dashboardUID,omitempty"`
