@@ -244,6 +244,41 @@ func (p *program) foldWhole(log *runLog) (*steps.State, error) {
 	return state, nil
 }
 
+// foldShown folds a run that is only looked at: what there is of it is shown, and a head that does not fit is said.
+func (p *program) foldShown(log *runLog) (*steps.State, error) {
+	state, head := p.foldWhole(log)
+	if head == nil {
+		return state, nil
+	}
+	state, err := log.fold()
+	if err == nil {
+		p.warnOfHead(head)
+	}
+	return state, err
+}
+
+// warnOfHead says, in one line with the way out, that a log does not have what its signed head names.
+func (p *program) warnOfHead(err error) {
+	if err != nil {
+		sayWarning(p.err, err.Error()+also("; ", hintOf(err)))
+	}
+}
+
+// lacksHead tells by its last record whether a log ends before its signed head; nil when it does not. A log that is being
+// written has what its head names before that is signed.
+func (p *program) lacksHead(log *runLog) error {
+	head, err := p.headBeside(log.folder)
+	if err != nil || head == nil || log.trouble != nil { // a fork has its own way out
+		return err
+	}
+	for _, err := range audit.Against(*head, eachOf([]audit.Record{log.last()})) {
+		if err != nil {
+			return lostRecords(err, log.folder)
+		}
+	}
+	return nil
+}
+
 // resumable refuses runs that have nothing to go on with.
 func resumable(state *steps.State) error {
 	run := state.Begun.Run

@@ -59,18 +59,21 @@ func (l *runLog) fold() (*steps.State, error) {
 }
 
 // end is the number of the last record that is there, 0 where that is not known.
-func (l *runLog) end() uint64 {
+func (l *runLog) end() uint64 { return l.last().Seq }
+
+// last is the last record that is there, the zero Record where that is not known.
+func (l *runLog) last() audit.Record {
 	if n := len(l.mirrored); n > 0 {
-		return l.mirrored[n-1].Seq
+		return l.mirrored[n-1]
 	}
 	if len(l.files) == 0 {
-		return 0
+		return audit.Record{}
 	}
 	last, err := audit.Last(l.files[len(l.files)-1])
 	if err != nil { // what is wrong with it is found where it is read
-		return 0
+		return audit.Record{}
 	}
-	return last.Seq
+	return last
 }
 
 // walked reports whether a process goes on with the run now, here or elsewhere.

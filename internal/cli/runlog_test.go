@@ -263,6 +263,19 @@ func TestLogBehindItsHeadIsNotGoneOnWith(t *testing.T) {
 	s.says(exitUnverified, "resume last", "head: the signed head: ")
 }
 
+// TestLogBehindItsHeadIsShownWithAWarning: whoever only looks at it sees what is there, and what is not.
+func TestLogBehindItsHeadIsShownWithAWarning(t *testing.T) {
+	s := newMirrorSeat(t)
+	records := s.ended(s.records("ops-1", 1, 6))
+	s.keeps(records...)
+	s.signs("keys", 9, records[6].Prev)
+	for _, command := range []string{"status last", "watch last --plain"} {
+		s.says(exitDone, command, "aborted", "warning: the log ends at 7/", "2 records removed from its end; keep ", "rewarm takeover "+mirroredID)
+	}
+	s.signs("keys", 7, records[6].Prev)
+	s.says(exitDone, "watch last --plain", "aborted", "warning: record 7 is 7/", "the log was rewritten")
+}
+
 // ended puts an ending behind records.
 func (s *mirrorSeat) ended(records []audit.Record) []audit.Record {
 	s.t.Helper()

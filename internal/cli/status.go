@@ -191,7 +191,7 @@ func (p *program) status(ctx context.Context, name, service string) error {
 	if err != nil {
 		return err
 	}
-	state, err := log.fold()
+	state, err := p.foldShown(log)
 	if err != nil {
 		return err
 	}

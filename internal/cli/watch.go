@@ -34,17 +34,20 @@ its log or, for a run of another machine, that of --redis.`,
 }
 
 func (p *program) watch(ctx context.Context, name, service string) error {
-	folder, from, err := p.watched(ctx, name, service)
+	log, from, err := p.watched(ctx, name, service)
 	if err != nil {
 		return err
 	}
+	folder := log.folder
+	lacks := p.lacksHead(log)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, folder, from, p.newWatchScreen(t.file, p.screenFile(), folder.run, from), signals)
+		return p.watchOnScreen(ctx, folder, from, p.newWatchScreen(t.file, p.screenFile(), folder.run, from), signals, lacks)
 	}
+	p.warnOfHead(lacks)
 	go func() {
 		<-signals
 		cancel()
@@ -62,13 +65,14 @@ func (p *program) sayNotice(n notice) {
 	sayWarning(p.err, n.text)
 }
 
-// watchOnScreen shows the run until the person leaves. An ended run stays on the screen.
+// watchOnScreen shows the run until the person leaves, and on it what its log lacks. An ended run stays on the screen.
 func (p *program) watchOnScreen(
-	ctx context.Context, folder runFolder, from source, s *screen, signals <-chan string,
+	ctx context.Context, folder runFolder, from source, s *screen, signals <-chan string, lacks error,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.sayTo(s.out())()
+	p.warnOfHead(lacks)
 	failed := make(chan error, 1)
 	s.console.Due(from.end())
 	printer := newScreenPrinter(s.console)
@@ -96,16 +100,16 @@ func (p *program) watchOnScreen(
 
 // watched finds where the records of a run come from: the log that a process of this machine
 // writes, else the mirror.
-func (p *program) watched(ctx context.Context, name, service string) (runFolder, source, error) {
+func (p *program) watched(ctx context.Context, name, service string) (*runLog, source, error) {
 	log, err := p.logOf(ctx, name, service)
 	if err != nil {
-		return runFolder{}, nil, err
+		return nil, nil, err
 	}
 	if log.store == nil || len(log.files) > 0 && beingWritten(log.folder.logPath()) {
-		return log.folder, newTailed(p, log), nil
+		return log, newTailed(p, log), nil
 	}
 	log.say(p)
-	return log.folder, newMirrorTail(p, log), nil
+	return log, newMirrorTail(p, log), nil
 }
 
 // source is where a watcher gets records from.

@@ -42,13 +42,13 @@ func watchOnce(b *testing.B, state string) (first, whole time.Duration) {
 	start := time.Now()
 	p := newProgram(strings.NewReader(""), io.Discard, io.Discard, thisMachine())
 	p.settings.stateDir = state
-	folder, from, err := p.watched(context.Background(), "last", "")
+	log, from, err := p.watched(context.Background(), "last", "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := p.newWatchScreen(keys, eye, folder.run, from)
+	s := p.newWatchScreen(keys, eye, log.folder.run, from)
 	ended := make(chan error, 1)
-	go func() { ended <- p.watchOnScreen(context.Background(), folder, from, s, nil) }()
+	go func() { ended <- p.watchOnScreen(context.Background(), log.folder, from, s, nil, nil) }()
 	<-eye.waits[" on catalog"]
 	first = time.Since(start)
 	<-eye.waits[lastWords]
