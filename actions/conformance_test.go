@@ -105,6 +105,7 @@ func testStore(t *testing.T, start func(t *testing.T) testServer) {
 		"fence and run are both compared":             testFenceAndRun,
 		"processes of one run are told apart":         testProcessesOfOneRun,
 		"a commander that had gone is not obeyed":     testGoneCommander,
+		"who took over stays known":                   testTakenOver,
 		"fence never goes back":                       testFenceAfterFailover,
 		"version never goes back":                     testVersionAfterFailover,
 		"renewing keeps alive what lives":             testRenew,
@@ -310,6 +311,27 @@ func testProcessesOfOneRun(t *testing.T, srv testServer) {
 		t.Error(err)
 	}
 	wantOutcome(t, s.Apply(t.Context(), now, p, stamp), Applied, "")
+}
+
+func testTakenOver(t *testing.T, srv testServer) {
+	s := srv.open(t)
+	take(t, s, ana)
+	if by, err := s.TakenOver(t.Context(), ana.Run); by != nil || err != nil {
+		t.Fatalf("nobody took over: %v, %v", by, err)
+	}
+	next := Holder{Run: runB, Actor: "ben", Host: "ops-2", Over: ana.Run, Why: "ana sleeps"}
+	if err := s.Drop(t.Context(), take(t, s, next)); err != nil {
+		t.Fatal(err)
+	}
+	by, err := s.TakenOver(t.Context(), ana.Run)
+	_, told := s.Take(t.Context(), ana)
+	if err != nil || by == nil || by.Run != runB || told == nil || by.Error() != told.Error() {
+		t.Errorf("%v, %v; ana is told: %v", by, err, told)
+	}
+	srv.do(t, "hset", "rewarm:{catalog}:commander", "over:"+ana.Run, "nonsense")
+	if by, err := s.TakenOver(t.Context(), ana.Run); by != nil || err == nil {
+		t.Errorf("nonsense is read as %v", by)
+	}
 }
 
 func testFenceAfterFailover(t *testing.T, srv testServer) {

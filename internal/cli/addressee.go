@@ -106,6 +106,10 @@ func (to addressee) walked(ctx context.Context) error {
 		return fail(exitError, fmt.Errorf("nothing was sent: run %s is %s", to.run, ending),
 			"rewarm status "+to.run+" says what it left")
 	}
+	if by, err := to.store.TakenOver(ctx, to.run); err == nil && by != nil {
+		return fail(exitError, fmt.Errorf("nothing was sent: %w", by),
+			"give it to that run: rewarm status "+by.Run+" says where it stands")
+	}
 	return fail(exitError, fmt.Errorf("nothing was sent: no process walks run %s now; %s", to.run, commander.Error()),
 		"rewarm resume "+to.run+" goes on with it")
 }

@@ -26,6 +26,7 @@ type runLog struct {
 	service string
 	store   *actions.Store     // of the mirror; nil when it was not asked
 	walker  *actions.Commanded // who walks it now by what Redis says; nil when nobody does or it was not asked
+	over    *takenOver         // who has taken over from it, nil when nobody has or it is not known here
 	found   []string           // what was found in the mirror, for people
 	unasked error              // why the mirror was not looked at
 	trouble error              // why the run cannot go on from here
@@ -232,6 +233,9 @@ func (p *program) complete(ctx context.Context, l *runLog) error {
 	}
 	if commander, err := l.store.Commander(ctx); err == nil && commander.Run == l.folder.run && !commander.Lapsed() {
 		l.walker = &commander
+	}
+	if by, err := l.store.TakenOver(ctx, l.folder.run); err == nil && by != nil {
+		l.over = &takenOver{by.Run, by.Error()}
 	}
 	return nil
 }

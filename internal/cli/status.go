@@ -196,18 +196,19 @@ func (p *program) status(ctx context.Context, name, service string) error {
 		return err
 	}
 	log.say(p)
-	s := p.statusOf(state, log.walked())
+	over := p.takenOverIn(log, state)
+	s := p.statusOf(state, log.walked()).after(over, state)
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(s)
 	}
-	v := standing{state: state, now: p.asOf(state), past: notWalked(s.State)}
+	v := standing{state: state, now: p.asOf(state), past: notWalked(s.State), over: over}
 	fmt.Fprintf(p.out, "state %s\n", s.State)
 	if v.past {
 		fmt.Fprintf(p.out, "as of this run's last record, %s UTC:\n", state.LastAt.UTC().Format(time.DateTime))
 	}
 	fmt.Fprint(p.out, v.text(columnsOf(p.out)))
 	if s.State == stateInterrupted && !s.Lab {
-		for _, command := range p.goOnCommands(state) {
+		for _, command := range p.goOnCommands(state, over) {
 			fmt.Fprintf(p.out, "next: %s\n", command)
 		}
 	}
@@ -215,9 +216,9 @@ func (p *program) status(ctx context.Context, name, service string) error {
 }
 
 // goOnCommands are for a run that has stopped and not ended: it goes on, or the run does that has taken over from it.
-func (p *program) goOnCommands(s *steps.State) []string {
-	if other := s.TakenBy(); other != "" {
-		return []string{p.command("watch", other), p.command("status", other)}
+func (p *program) goOnCommands(s *steps.State, over *takenOver) []string {
+	if over != nil {
+		return []string{p.command("watch", over.run), p.command("status", over.run)}
 	}
 	return []string{p.command("resume", s.Begun.Run)}
 }
@@ -228,10 +229,8 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		State: stateOf(state, walked),
 		Stage: state.Stage.String(), Step: stepOf(state), Blocking: state.Blocking(p.asOf(state)),
 		Undos:    undosOf(state, p.asOf(state)),
-		NotMade:  undosNotMade(state, ""),
 		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
-		TakenBy:  state.TakenBy(),
 		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
 	}
 	if shift := state.Shift; shift != nil && state.Ending == "" {
@@ -247,6 +246,17 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 	if state.Stage == 0 {
 		s.Stage = ""
 	}
+	return s
+}
+
+// after takes in that another run may have taken over: then nothing of this one can come any more.
+func (s status) after(over *takenOver, state *steps.State) status {
+	if over == nil {
+		s.NotMade = undosNotMade(state, "")
+		return s
+	}
+	s.TakenBy, s.Blocking, s.NotMade = over.run, over.sentence, undosNotMade(state, over.run)
+	s.Owed, s.Undos, s.Readings, s.Approvals, s.Watch, s.OutSince = []string{}, nil, nil, nil, nil, nil
 	return s
 }
 

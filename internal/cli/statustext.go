@@ -13,10 +13,9 @@ import (
 type standing struct {
 	state *steps.State
 	now   time.Time
-	past  bool     // nothing walks it: what others have changed since is not known
-	words []string // that can be typed now, nil where nothing can
-	// takenBy is the run that has taken over from this one, "" when none has.
-	takenBy string
+	past  bool       // nothing walks it: what others have changed since is not known
+	words []string   // that can be typed now, nil where nothing can
+	over  *takenOver // by another run, nil when none has
 }
 
 // text has what blocks, what can be typed and what waiting costs last, so that they stay
@@ -30,24 +29,24 @@ func (v standing) text(width int) string {
 	if s.Recovered != nil {
 		rows = append(rows, recoveredText(s.Recovered))
 	}
-	if since, out := s.OutAgain(); out {
+	if since, out := s.OutAgain(); out && v.over == nil {
 		rows = append(rows, "OUT OF BOUNDS again since "+clockTime(since, v.now))
 	}
-	if s.Shift != nil && s.Ending == "" {
+	if s.Shift != nil && s.Ending == "" && v.over == nil {
 		rows = append(rows, "watch: "+s.Shift.String())
 	}
 	if declared := s.Declared(); declared != "" {
 		rows = append(rows, declared)
 	}
 	rows = append(rows, v.flipped()...)
-	if owed := s.Owed(); len(owed) > 0 {
+	if owed := s.Owed(); len(owed) > 0 && v.over == nil {
 		rows = append(rows, "owed: "+strings.Join(owed, ", "))
 	}
 	rows = append(rows, v.undos()...)
 	for _, h := range s.DoneByHand() {
 		rows = append(rows, "done by hand, for a person to take back: "+h.String())
 	}
-	if !v.past {
+	if !v.past && v.over == nil {
 		rows = append(rows, readingRows(s, v.now)...)
 	}
 	rows = append(rows, v.blocks()...)
@@ -59,26 +58,37 @@ func (v standing) text(width int) string {
 
 // undos says what persons want put back and what it waits for, and what is not put back any more and why.
 func (v standing) undos() []string {
+	rows, takenBy := []string(nil), ""
+	if v.over != nil {
+		takenBy = v.over.run
+	} else {
+		rows = v.undosThatWait()
+	}
+	for _, l := range v.state.UndosNotMade(takenBy) {
+		rows = append(rows, "undo not made: "+l.String())
+	}
+	return rows
+}
+
+func (v standing) undosThatWait() []string {
 	var rows []string
 	blocking := v.state.Blocking(v.now)
-	if v.takenBy == "" {
-		for _, l := range v.state.Lifts() {
-			rows = append(rows, "undo waits "+v.since(l.At)+": "+l.String()+"; "+l.Drop()+" drops it")
-			if stands := v.state.Stands(l, v.now); !strings.Contains(blocking, stands) { // which is said below
-				rows = append(rows, "  for:  "+stands)
-			}
+	for _, l := range v.state.Lifts() {
+		rows = append(rows, "undo waits "+v.since(l.At)+": "+l.String()+"; "+l.Drop()+" drops it")
+		if stands := v.state.Stands(l, v.now); !strings.Contains(blocking, stands) { // which is said below
+			rows = append(rows, "  for:  "+stands)
 		}
-	}
-	for _, l := range v.state.UndosNotMade(v.takenBy) {
-		rows = append(rows, "undo not made: "+l.String())
 	}
 	return rows
 }
 
 // blocks says what blocks, what may be done about it, and what waiting costs.
 func (v standing) blocks() []string {
-	if v.state.Ending != "" {
+	switch {
+	case v.state.Ending != "":
 		return nil
+	case v.over != nil:
+		return []string{"TAKEN OVER: " + v.over.sentence}
 	}
 	var rows []string
 	for _, hold := range v.state.Holds() {
@@ -147,8 +157,8 @@ func (v standing) flipped() []string {
 		longest = max(longest, utf8.RuneCountInString(o.Control))
 	}
 	rows := []string{"not at its steady value:"}
-	if other := v.state.TakenBy(); other != "" {
-		rows[0] = "not at its steady value when run " + other + " took over, whose they are now:"
+	if v.over != nil {
+		rows[0] = "not at its steady value when run " + v.over.run + " took over, whose they are now:"
 	}
 	for _, o := range overrides {
 		rows = append(rows, fmt.Sprintf("  %-*s  %s", longest, o.Control, v.override(o)))

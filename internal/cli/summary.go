@@ -23,7 +23,7 @@ func (w *walk) summary() {
 	if s.Begun.Lab {
 		b.WriteString(" (every figure is a model's)")
 	}
-	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now()}.flipped(), columnsOf(w.p.out)))
+	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now(), over: w.takenOver()}.flipped(), columnsOf(w.p.out)))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
 	if s.Broken {
 		b.WriteString(brokenLogText(w.p.settings.emergencyLog))
@@ -88,13 +88,18 @@ func (w *walk) comesBack() []string {
 	}
 }
 
+// takenOver is who has taken over from the walk, as its own process has learned.
+func (w *walk) takenOver() *takenOver {
+	return w.p.takenOverIn(&runLog{folder: w.folder}, w.machine.State())
+}
+
 // nextCommands are what a person would run now, spelled so that they can be pasted.
 func (w *walk) nextCommands() []string {
 	p, run := w.p, w.folder.run
 	next := []string{p.command("status", run), p.command("audit show", run), p.command("audit verify", run) + " --deep",
 		p.command("evidence export", run)}
 	if !w.on.lab && w.machine.State().Ending == "" {
-		next = append(p.goOnCommands(w.machine.State()), next...)
+		next = append(p.goOnCommands(w.machine.State(), w.takenOver()), next...)
 	}
 	return next
 }
