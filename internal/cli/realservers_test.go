@@ -436,6 +436,31 @@ func TestRealRedisDies(t *testing.T) {
 	w.explained(shortBook)
 }
 
+// TestRealRedisHangs: a Redis that hangs is waited for, keeps nobody from leaving, and is
+// found as it was left.
+func TestRealRedisHangs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	walk := w.run(shortBook)
+	walk.prints("flipped prewarm.rate to 3000")
+	w.redis.signal(syscall.SIGSTOP)
+	walk.prints("has given no answer since")
+	w.redis.signal(syscall.SIGCONT)
+	walk.prints("redis answers again")
+	w.redis.signal(syscall.SIGSTOP)
+	walk.signal(os.Interrupt)
+	if code := walk.ends(time.Minute); code != exitInterrupted {
+		t.Fatalf("exit code %d:\n%s", code, walk.shown())
+	}
+	w.redis.signal(syscall.SIGCONT)
+	walk = w.resume()
+	if code := walk.ends(4 * time.Minute); code != exitDone {
+		t.Fatalf("exit code %d:\n%s", code, walk.shown())
+	}
+	w.verifies()
+	w.explained(shortBook)
+}
+
 // TestRealPrometheusAway: without metrics the brakes go on, blind where they have a gate,
 // and nothing is released.
 func TestRealPrometheusAway(t *testing.T) {
