@@ -57,6 +57,9 @@ func (s *practice) greet(w *walk) {
 	}
 	say(out, "", fmt.Sprintf("you were called %s ago: something is wrong with %s; the end tells what",
 		s.playing.Elapsed(), s.doc.Service))
+	if s.on.past {
+		say(out, "", "the metrics are of the past: flips change nothing in them")
+	}
 	say(out, "", "no other terminal reaches this lab; type help for what you can say here")
 }
 

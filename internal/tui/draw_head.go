@@ -31,14 +31,14 @@ func (d *drawing) head(width int) string {
 // about is what the first line says when there is room: the modes that were declared, the run, and that a lab is only a
 // model or shows a past.
 func (d *drawing) about(width int) string {
-	whose := "lab: every figure is a model's"
+	whose, short := "lab: every figure is a model's", "lab"
 	if d.s.Begun.Past {
-		whose = "lab: the metrics are of the past"
+		whose, short = "lab: the metrics are of the past", "past"
 	}
 	declared, run := d.s.Declared(), d.s.Begun.Run
 	for _, text := range [...]string{
 		run + also(", ", declared) + also(", ", d.modelled(whose)),
-		joined(declared, d.modelled(whose)), joined(declared, d.modelled("lab")), declared, d.modelled("lab"),
+		joined(declared, d.modelled(whose)), joined(declared, d.modelled(short)), declared, d.modelled(short),
 	} {
 		if text = clean(text); text != "" && cells(text) <= width {
 			return text

@@ -15,9 +15,10 @@ var guides = [runbook.StageCount + 1]string{
 	runbook.Reconcile:        "The log has what the machine did. What else was done, only people know.",
 }
 
-// guideSection is the guide of the stage, on the lab alone: in an incident there is no room for it.
+// guideSection is the guide of the stage, on the lab's service alone: in an incident there is no room for it, and that of
+// a past is another service.
 func (d *drawing) guideSection(width int) section {
-	if !d.s.Begun.Lab || d.s.Stage == 0 || d.s.Ending != "" {
+	if !d.s.Begun.Lab || d.s.Begun.Past || d.s.Stage == 0 || d.s.Ending != "" {
 		return section{}
 	}
 	return section{rows: d.paintedWrap(d.ink.quiet, guides[d.s.Stage], width, 0), flows: true}
