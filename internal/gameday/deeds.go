@@ -22,8 +22,11 @@ const (
 	DeedLift steps.OrderKind = "lift"
 )
 
-// word reports whether it was said to the run.
-func (d Deed) word() bool { return d.Deed != DeedEdit && d.Deed != DeedLift }
+// said reports whether it was said to the run.
+func (d Deed) said() bool { return d.Deed != DeedEdit && d.Deed != DeedLift }
+
+// word reports whether it was a word: whoever stops the walk says none, nor does the end of the day.
+func (d Deed) word() bool { return d.said() && d.Deed != steps.OrderInterrupt }
 
 // answers reports whether it was said because a question waited for it.
 func (d Deed) answers() bool { return d.Deed == steps.OrderApprove || d.Deed == steps.OrderAnswer }

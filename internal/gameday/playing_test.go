@@ -157,3 +157,18 @@ func valueOf(s Score) any {
 	}
 	return *s.Value
 }
+
+// Whoever stops the walk, or whom the end of the day stops, has said no word and put on no hold.
+func TestStoppingIsNoWord(t *testing.T) {
+	s := sitDown(t, short+`
+timeline: [{at: 1s, event: prometheus-partial, for: 1s}]
+expect: [{name: no word, finally: [{score: words, equals: 0}, {score: holds, equals: 0}]}]
+`)
+	if err := s.machine.Order(steps.Order{Kind: steps.OrderInterrupt, By: "ana"}); err != nil {
+		t.Fatal(err)
+	}
+	s.walks()
+	if r, err := s.playing.End(t.Context()); err != nil || !r.Passed || r.Deeds[len(r.Deeds)-1].By == "" {
+		t.Errorf("%v %+v", err, r)
+	}
+}

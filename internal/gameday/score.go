@@ -75,7 +75,7 @@ func (s *scoreboard) spend(d time.Duration) {
 func (s *scoreboard) record(record audit.Record, body any) {
 	now := s.w.elapsed()
 	if d, is := deedOf(body); is {
-		if d.Seconds = now.Seconds(); d.word() {
+		if d.Seconds = now.Seconds(); d.said() {
 			d.By = record.Actor
 		}
 		if s.deeds = append(s.deeds, d); s.w.options.person && d.word() {
@@ -93,13 +93,22 @@ func (s *scoreboard) record(record audit.Record, body any) {
 			s.guarded = now
 		}
 	case *steps.Held:
-		if !b.Lifted {
+		if !b.Lifted && !s.stops(b) {
 			s.holds++
 		}
 	case *steps.Recovered:
 		s.recovered = b.RecoveredAt.Sub(s.w.began)
 	}
 	s.ending(now)
+}
+
+// stops reports whether it is the hold with which a process leaves its walk, which holds nothing up.
+func (s *scoreboard) stops(b *steps.Held) bool {
+	state := s.w.run().machine.State()
+	if state == nil || state.Stopped() == nil {
+		return false
+	}
+	return state.Stopped().Cause == b.Cause
 }
 
 func (s *scoreboard) ending(now time.Duration) {
