@@ -45,7 +45,8 @@ func concealed(text string, secrets []string) string {
 	return text
 }
 
-// told has the secrets of every target of this process: the client has one log, which does not say whose words it repeats.
+// told has the secrets of every target of this process: the client has one log, which does not say whose words it
+// repeats.
 var told toldSecrets
 
 type toldSecrets struct {

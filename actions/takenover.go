@@ -11,7 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TakenOver tells which run has taken the command over from another one for good, as take.lua keeps it; nil when none has.
+// TakenOver tells which run has taken the command over from another one for good, as take.lua keeps it; nil when none
+// has.
 func (s *Store) TakenOver(ctx context.Context, from string) (*Commanded, error) {
 	kept := redis.NewStringCmd(ctx, "hget", s.keys.Commander, "over:"+from)
 	now := redis.NewTimeCmd(ctx, "time")
@@ -27,5 +28,6 @@ func (s *Store) TakenOver(ctx context.Context, from string) (*Commanded, error) 
 		return nil, fmt.Errorf("who took over from run %s cannot be read in redis key %s", from, s.keys.Commander)
 	}
 	ms, _ := strconv.ParseInt(by.Since, 10, 64) // a hand wrote nonsense: since long
-	return &Commanded{Run: by.Run, Actor: by.Actor, Host: by.Host, Since: time.UnixMilli(ms), Now: now.Val(), Why: by.Why}, nil
+	return &Commanded{Run: by.Run, Actor: by.Actor, Host: by.Host, Since: time.UnixMilli(ms), Now: now.Val(),
+		Why: by.Why}, nil
 }

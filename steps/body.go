@@ -90,8 +90,9 @@ type Scenario struct {
 
 // Over is a run whose command was taken over while its lease may have been alive.
 type Over struct {
-	Run    string `json:"run"`
-	Reason string `json:"reason"`
+	Run    string    `json:"run"`
+	Reason string    `json:"reason"`
+	Began  time.Time `json:"began,omitzero"` // when it or, where it had taken over itself, the first of them began
 }
 
 // Hand is what a person wants to flip outside a walk.
@@ -454,11 +455,13 @@ type ConfirmedBody struct {
 
 // Recovered says that the exit held for its intervals.
 type Recovered struct {
-	RecoveredAt time.Time        `json:"recovered_at"` // on the clock of Prometheus
-	TookMS      int64            `json:"took_ms"`      // from begun
-	WithinMS    int64            `json:"within_ms,omitempty"`
-	Late        bool             `json:"late,omitempty"`
-	Gate        []probes.Finding `json:"gate,omitempty"`
+	RecoveredAt time.Time `json:"recovered_at"` // on the clock of Prometheus
+	TookMS      int64     `json:"took_ms"`      // from begun
+	// IncidentMS is from when the first of the runs began that were taken over one from another; 0 where none was.
+	IncidentMS int64            `json:"incident_ms,omitempty"`
+	WithinMS   int64            `json:"within_ms,omitempty"`
+	Late       bool             `json:"late,omitempty"`
+	Gate       []probes.Finding `json:"gate,omitempty"`
 }
 
 // Ended is the body of aborted and closed: what is still out of place.

@@ -190,16 +190,21 @@ func (n *next) agreed(c *runbook.Control, state *ControlState) bool {
 	return equalRaw(state.Raw, told.Found)
 }
 
-// recovered writes down that the exit has held for its intervals.
+// recovered writes down that the exit has held for its intervals. Whether that is late is told by the whole recovery,
+// whoever walked it.
 func (n *next) recovered() Move {
 	x := n.s.followExit()
 	if n.s.Recovered != nil || x.held.IsZero() {
 		return nil
 	}
 	took := x.held.Sub(n.s.BegunAt.Add(n.s.offset))
-	within := n.doc.RecoverWithin
-	return Write{Kind: KindRecovered, Durable: true, Body: &Recovered{RecoveredAt: x.held, TookMS: took.Milliseconds(),
-		WithinMS: within.Milliseconds(), Late: within > 0 && took > within, Gate: x.last.judgement().Findings}}
+	within, before := n.doc.RecoverWithin, n.s.BegunAt.Sub(n.s.Since())
+	body := &Recovered{RecoveredAt: x.held, TookMS: took.Milliseconds(), WithinMS: within.Milliseconds(),
+		Late: within > 0 && before+took > within, Gate: x.last.judgement().Findings}
+	if before > 0 {
+		body.IncidentMS = (before + took).Milliseconds()
+	}
+	return Write{Kind: KindRecovered, Durable: true, Body: body}
 }
 
 // closing ends the run: after recovery, with the exit judged again, and naming what is

@@ -20,7 +20,7 @@ import (
 //
 // Commands:
 //
-//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down] [commander=RUN] [over=RUN]
+//	runbook [approve=manual] [through=STAGE] [calls=auto] [redis=down] [commander=RUN] [over=(RUN,AGO)]
 //	                                                        begins a run of the (completed) runbook below it
 //	probe NAME VALUE... | reason=R | frozen [after=D]       what a probe answers from now on
 //	react CONTROL=RAW PROBE VALUE [after=D]                 a signal that follows a control
@@ -64,7 +64,7 @@ func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
 		case "redis":
 			w.redis.down = arg.Vals[0] == "down"
 		case "over":
-			w.over = &Over{Run: arg.Vals[0], Reason: "ana does not answer"}
+			w.over = &Over{Run: arg.Vals[0], Reason: "ana does not answer", Began: w.overBegan(arg.Vals)}
 		case "commander":
 			w.redis.server.HSet("rewarm:{catalog}:commander", "run", arg.Vals[0], "actor", "ben", "host", "ops-2", "fence", "99",
 				"since", "1", "until", strconv.FormatInt(w.clock.now.Add(time.Hour).UnixMilli(), 10))
@@ -77,6 +77,14 @@ func beginWalk(t *testing.T, d *datadriven.TestData) *walker {
 		fmt.Fprintf(&w.out, "error: %v\n", err)
 	}
 	return w
+}
+
+// overBegan is when the run began from which it is taken over: so long before, where that is given.
+func (w *walker) overBegan(over []string) time.Time {
+	if len(over) < 2 {
+		return time.Time{}
+	}
+	return w.clock.now.Add(-duration(over[1]))
 }
 
 func (w *walker) command(d *datadriven.TestData) error {

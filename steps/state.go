@@ -230,6 +230,14 @@ func (s *State) TakenBy() string {
 	return ""
 }
 
+// Since is when the recovery began: with this run or, where it has taken over, with the first of those before it.
+func (s *State) Since() time.Time {
+	if over := s.Begun.Over; over != nil && !over.Began.IsZero() && over.Began.Before(s.BegunAt) {
+		return over.Began
+	}
+	return s.BegunAt
+}
+
 // Flips gives every settled flip, in order.
 func (s *State) Flips() []*FlipState { return s.flips }
 

@@ -247,7 +247,12 @@ func (w *walker) line(r audit.Record, body any) string {
 		}
 		return fmt.Sprintf("answered %s: %s %v%s", b.Step, b.Answer, b.Modes, by(b.By))
 	case *Recovered:
-		return fmt.Sprintf("recovered at +%.1fs, took %.1fs late=%v", b.RecoveredAt.Sub(start).Seconds(), float64(b.TookMS)/1000, b.Late)
+		line := fmt.Sprintf("recovered at +%.1fs, took %.1fs late=%v",
+			b.RecoveredAt.Sub(start).Seconds(), float64(b.TookMS)/1000, b.Late)
+		if b.IncidentMS > 0 {
+			line += fmt.Sprintf(", of an incident of %.1fs", float64(b.IncidentMS)/1000)
+		}
+		return line
 	case *Ended:
 		return endedLine(r.Kind, b)
 	}

@@ -390,6 +390,9 @@ func confirmedText(b *steps.ConfirmedBody) string {
 
 func recoveredText(b *steps.Recovered) string {
 	text := "RECOVERED " + seconds(b.TookMS) + " after the run began"
+	if b.IncidentMS > 0 {
+		text += " and " + seconds(b.IncidentMS) + " after the run from which it was taken over"
+	}
 	switch {
 	case b.Late:
 		text += ", later than the " + seconds(b.WithinMS) + " of recover_within"

@@ -28,18 +28,20 @@ there have of an unfinished one, and lists the runs of other machines behind.`,
 
 // listed is one line of `runs --output json`.
 type listed struct {
-	Run       string    `json:"run"`
-	Service   string    `json:"service"`
-	State     runState  `json:"state"`
-	Stage     string    `json:"stage"`
-	Hand      bool      `json:"hand,omitempty"` // one flip by hand, and no walk
-	Began     time.Time `json:"began,omitzero"`
-	TookMS    int64     `json:"took_ms,omitempty"` // until it recovered
-	Overrides int       `json:"overrides"`
-	Lab       bool      `json:"lab,omitempty"`
-	Mirrored  int       `json:"mirrored,omitempty"`  // records that only the mirror in Redis has
-	Elsewhere bool      `json:"elsewhere,omitempty"` // this machine has nothing of it
-	Trouble   string    `json:"trouble,omitempty"`
+	Run     string    `json:"run"`
+	Service string    `json:"service"`
+	State   runState  `json:"state"`
+	Stage   string    `json:"stage"`
+	Hand    bool      `json:"hand,omitempty"` // one flip by hand, and no walk
+	Began   time.Time `json:"began,omitzero"`
+	TookMS  int64     `json:"took_ms,omitempty"` // until it recovered
+	// IncidentMS is the same from when the first of the runs began that were taken over one from another.
+	IncidentMS int64  `json:"incident_ms,omitempty"`
+	Overrides  int    `json:"overrides"`
+	Lab        bool   `json:"lab,omitempty"`
+	Mirrored   int    `json:"mirrored,omitempty"`  // records that only the mirror in Redis has
+	Elsewhere  bool   `json:"elsewhere,omitempty"` // this machine has nothing of it
+	Trouble    string `json:"trouble,omitempty"`
 }
 
 func (p *program) runs(ctx context.Context) error {
@@ -139,7 +141,7 @@ func (p *program) listedRun(log *runLog) listed {
 		Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
 		Hand: state.Begun.Hand != nil}
 	if state.Recovered != nil {
-		l.TookMS = state.Recovered.TookMS
+		l.TookMS, l.IncidentMS = state.Recovered.TookMS, state.Recovered.IncidentMS
 	}
 	return l
 }
@@ -169,6 +171,9 @@ func (p *program) showListed(l listed) error {
 	}
 	if l.TookMS > 0 {
 		text += ", recovered in " + seconds(l.TookMS)
+	}
+	if l.IncidentMS > 0 {
+		text += " (" + seconds(l.IncidentMS) + " with what it took over)"
 	}
 	if l.Overrides > 0 {
 		text += ", " + countOf(l.Overrides, "control") + " not at the steady value"

@@ -23,7 +23,8 @@ func (w *walk) summary() {
 	if s.Begun.Lab {
 		b.WriteString(" (every figure is a model's)")
 	}
-	b.WriteString("\n" + wrapRows(standing{state: s, now: w.on.clock.Now(), over: w.takenOver()}.flipped(), columnsOf(w.p.out)))
+	left := standing{state: s, now: w.on.clock.Now(), over: w.takenOver()}
+	b.WriteString("\n" + wrapRows(left.flipped(), columnsOf(w.p.out)))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
 	if s.Broken {
 		b.WriteString(brokenLogText(w.p.settings.emergencyLog))

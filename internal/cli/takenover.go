@@ -11,8 +11,8 @@ import (
 // takenOver says which run has taken the command over from another one for good.
 type takenOver struct{ run, sentence string }
 
-// takenOverIn finds who has taken over from a run: its log knows it when its process saw it, Redis always does, and of a run
-// of this machine that did it, its first record. It is nil when nobody has.
+// takenOverIn finds who has taken over from a run: its log knows it when its process saw it, Redis always does, and of
+// a run of this machine that did it, its first record. It is nil when nobody has.
 func (p *program) takenOverIn(log *runLog, state *steps.State) *takenOver {
 	if other := state.TakenBy(); other != "" {
 		i := slices.IndexFunc(state.Holds(), func(h *steps.HoldState) bool { return h.TakenBy == other })

@@ -2,14 +2,15 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
 )
@@ -52,7 +53,7 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	if err != nil {
 		return err
 	}
-	begun, err := p.begunOf(ctx, to)
+	begun, since, err := p.begunOf(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	unanswered := p.introduce(ctx, on)
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
-	w.over = &steps.Over{Run: to.run, Reason: reason}
+	w.over = &steps.Over{Run: to.run, Reason: reason, Began: since}
 	if err := w.beginNew(ctx, through); err != nil {
 		return err
 	}
@@ -76,59 +77,49 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	return w.finish(w.drive(ctx, w.person))
 }
 
-// begunOf gives the first record of a run that has not ended: from its log on this machine
-// or, where there is none, from the mirror.
-func (p *program) begunOf(ctx context.Context, to addressee) (steps.Begun, error) {
+// begunOf gives the first record of a run that has not ended, and since when the recovery lasts that it walks: from its
+// log on this machine or, where there is none, from the mirror.
+func (p *program) begunOf(ctx context.Context, to addressee) (steps.Begun, time.Time, error) {
 	ending := to.ending(ctx)
-	begun, err := p.begunHere(to.run, &ending)
+	state, err := p.begunHere(to.run, &ending)
 	if err != nil {
-		begun, err = to.mirrored(ctx)
+		state, err = to.mirrored(ctx)
 	}
 	switch {
 	case ending != "":
-		return begun, usage(fmt.Errorf("run %s is %s", to.run, ending), "a new walk is rewarm run")
+		return steps.Begun{}, time.Time{}, usage(fmt.Errorf("run %s is %s", to.run, ending), "a new walk is rewarm run")
 	case err != nil:
-		return begun, err
-	case begun.Hand != nil:
-		return begun, usage(fmt.Errorf("run %s is one flip by hand", to.run),
+		return steps.Begun{}, time.Time{}, err
+	case state.Begun.Hand != nil:
+		return steps.Begun{}, time.Time{}, usage(fmt.Errorf("run %s is one flip by hand", to.run),
 			"there is nothing to take over; rewarm controls get shows what it left")
 	}
-	return begun, nil
+	return state.Begun, state.Since(), nil
 }
 
-func (p *program) begunHere(run string, ending *steps.Ending) (steps.Begun, error) {
+func (p *program) begunHere(run string, ending *steps.Ending) (*steps.State, error) {
 	folder, err := p.findRun(run)
 	if err != nil {
-		return steps.Begun{}, err
+		return nil, err
 	}
 	state, err := p.fold(folder)
-	if err != nil {
-		return steps.Begun{}, err
-	}
-	if state.Ending != "" {
+	if err == nil && state.Ending != "" {
 		*ending = state.Ending
 	}
-	return state.Begun, nil
+	return state, err
 }
 
-// mirrored reads the first record of a run from its mirror in Redis.
-func (to addressee) mirrored(ctx context.Context) (steps.Begun, error) {
+// mirrored is how a run began, as the first record of its mirror in Redis says.
+func (to addressee) mirrored(ctx context.Context) (*steps.State, error) {
 	line, err := to.store.Begun(ctx, to.run)
 	if err != nil {
-		return steps.Begun{}, notSent(err)
+		return nil, notSent(err)
 	}
-	var record struct {
-		Kind steps.Kind      `json:"kind"`
-		Body json.RawMessage `json:"body"`
+	if record, err := audit.ParseRecord(line); err == nil {
+		if state, err := steps.Fold(eachOf([]audit.Record{record})); err == nil {
+			return state, nil
+		}
 	}
-	var body any
-	if err := json.Unmarshal(line, &record); err == nil {
-		body, _ = steps.DecodeBody(record.Kind, record.Body) // what cannot be decoded is no begun record
-	}
-	begun, ok := body.(*steps.Begun)
-	if !ok {
-		return steps.Begun{}, fail(exitError, fmt.Errorf("redis has no mirror of run %s of service %s", to.run, to.service),
-			"take over where its log is, or start a new run once its lease has ended")
-	}
-	return *begun, nil
+	return nil, fail(exitError, fmt.Errorf("redis has no mirror of run %s of service %s", to.run, to.service),
+		"take over where its log is, or start a new run once its lease has ended")
 }

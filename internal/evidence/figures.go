@@ -33,6 +33,7 @@ type Figures struct {
 	Modes       []runbook.Mode `json:"modes,omitempty"` // declared
 	RecoveredAt time.Time      `json:"recovered_at,omitzero"`
 	TookMS      int64          `json:"took_ms,omitempty"`      // until recovered
+	IncidentMS  int64          `json:"incident_ms,omitempty"`  // the same from the first of the runs that were taken over
 	RecoveredIn *Moment        `json:"recovered_in,omitempty"` // the record that says so
 	WithinMS    int64          `json:"recover_within_ms,omitempty"`
 	Late        bool           `json:"late,omitempty"`

@@ -37,6 +37,7 @@ func (t *tally) went(e entry, step, decision string) {
 func (t *tally) recovered(e entry, b *steps.Recovered) {
 	f := t.f
 	f.RecoveredAt, f.TookMS, f.WithinMS, f.Late = b.RecoveredAt.UTC(), b.TookMS, b.WithinMS, b.Late
+	f.IncidentMS = b.IncidentMS
 	f.RecoveredIn = &Moment{Seq: e.Seq, At: e.At, T: e.T,
 		Text: fmt.Sprintf("at %s, %s after the run began", utc(b.RecoveredAt), ms(b.TookMS))}
 	f.Decisions = append(f.Decisions, Decision{Seq: e.Seq, At: e.At, T: e.T, Gate: "exit", Verdict: "pass",

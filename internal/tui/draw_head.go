@@ -76,6 +76,7 @@ func (d *drawing) clock(width int) string {
 	return again + ", " + d.recovery()
 }
 
+// recovery counts from the first run of a recovery that was taken over: the incident does not begin anew.
 func (d *drawing) recovery() string {
 	within := ""
 	if d.s.Doc.RecoverWithin > 0 {
@@ -83,11 +84,12 @@ func (d *drawing) recovery() string {
 	}
 	switch r := d.s.Recovered; {
 	case r != nil:
-		return "recovered in " + lasts(time.Duration(r.TookMS)*time.Millisecond) + within + d.late(r.Late)
+		took := time.Duration(max(r.TookMS, r.IncidentMS)) * time.Millisecond
+		return "recovered in " + lasts(took) + within + d.late(r.Late)
 	case d.s.Ending != "":
-		return string(d.s.Ending) + " after " + lasts(d.s.LastAt.Sub(d.s.BegunAt))
+		return string(d.s.Ending) + " after " + lasts(d.s.LastAt.Sub(d.s.Since()))
 	}
-	took := d.now.Sub(d.s.BegunAt)
+	took := d.now.Sub(d.s.Since())
 	return lasts(took) + within + d.late(d.s.Doc.RecoverWithin > 0 && took > d.s.Doc.RecoverWithin)
 }
 
