@@ -22,8 +22,8 @@ type Lift struct {
 	Step     string
 	Control  string // "" for a call
 	Back     string // what there will be, for people
-	approval runbook.Approval
-	flip     *FlipState // nil for a call
+	Approval runbook.Approval
+	PutOn    time.Time // the brake, on our clock; zero for a call
 }
 
 // String says what is to be put back, by whom and why.
@@ -47,9 +47,9 @@ func (l Lift) Ordered() string {
 func (l Lift) Awaits(approve ApproveMode) string {
 	then := "asks then"
 	switch {
-	case l.approval == runbook.ApprovalNone:
+	case l.Approval == runbook.ApprovalNone:
 		then = "is made then, as its step needs no word"
-	case l.approval == runbook.ApprovalTwo:
+	case l.Approval == runbook.ApprovalTwo:
 		then = "asks two persons then"
 	case approve == Auto:
 		then = "is made then without asking, as releases are approved by their gates"
@@ -81,12 +81,12 @@ func (s *State) owedLifts() []Lift {
 }
 
 func (s *State) liftOf(step *runbook.Step, st *StepState) Lift {
-	l := Lift{UndoWord: *st.Ordered, Step: step.Name, approval: step.Timing.Release}
+	l := Lift{UndoWord: *st.Ordered, Step: step.Name, Approval: step.Timing.Release}
 	if st.Undoing == nil {
 		l.Back = "its call taken back"
 		return l
 	}
-	l.Control, l.flip = st.Undoing.Plan.Control, st.Undoing
+	l.Control, l.PutOn = st.Undoing.Plan.Control, st.Undoing.At
 	l.Back = readableAfter(s.Doc.Control(l.Control), st.Undoing.Plan.Before)
 	return l
 }
@@ -179,7 +179,7 @@ func (n *next) liftWaits() string {
 // liftWayOut says what ends the waiting of an undo for an exit that may fail because of the very brake: one that was
 // put on when the service had recovered, and has left its bounds again.
 func (n *next) liftWayOut(l Lift) string {
-	if _, out := n.s.OutAgain(); !out || l.flip == nil || !l.flip.At.Add(n.s.offset).After(n.s.Recovered.RecoveredAt) {
+	if _, out := n.s.OutAgain(); !out || l.PutOn.IsZero() || !l.PutOn.Add(n.s.offset).After(n.s.Recovered.RecoveredAt) {
 		return ""
 	}
 	return "; where this brake itself keeps the exit from holding, abort the walk and lift it with rewarm controls set"

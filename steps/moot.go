@@ -93,9 +93,7 @@ func (s *State) undoMoot(b *OrderedBody) {
 		return
 	}
 	st := s.Step(step.Name)
-	lift := s.liftOf(step, st)
-	lift.flip = nil // nothing waits for it any more
-	st.NotMade = &NotMade{lift, b.Moot}
+	st.NotMade = &NotMade{s.liftOf(step, st), b.Moot}
 	st.dropUndo()
 	s.voidStep(step.Name)
 }
