@@ -56,6 +56,9 @@ const tailRead = 1 << 20
 // [*fs.PathError], may be read later.
 func (t *Tail) Read() ([]Record, error) {
 	t.found = nil
+	if t.unchanged() {
+		return nil, nil
+	}
 	file, err := OpenRegular(t.w.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && t.w.line == 0:
@@ -65,7 +68,7 @@ func (t *Tail) Read() ([]Record, error) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || t.unchanged(info) {
+	if err != nil {
 		return nil, err
 	}
 	t.putBack()
@@ -83,9 +86,13 @@ func (t *Tail) Read() ([]Record, error) {
 	return t.found, err
 }
 
-// unchanged reports whether a file is as it was when its end was read.
-func (t *Tail) unchanged(info fs.FileInfo) bool {
-	return t.seen != nil && os.SameFile(t.seen, info) && info.Size() == t.seen.Size() && info.ModTime().Equal(t.seen.ModTime())
+// unchanged reports whether the file is as it was when its end was read.
+func (t *Tail) unchanged() bool {
+	if t.seen == nil {
+		return false
+	}
+	now, err := os.Stat(t.w.path)
+	return err == nil && os.SameFile(t.seen, now) && now.Size() == t.seen.Size() && now.ModTime().Equal(t.seen.ModTime())
 }
 
 // putBack has lines looked at again that were put aside when the end of the file was read, which has changed since.

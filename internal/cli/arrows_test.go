@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"internal/freeport":    {},
 	"internal/harmless":    {},
 	"internal/hostiletext": {},
+	"internal/largerun":    {"actions", "audit", "probes", "runbook", "steps"},
 	"internal/diagnosis":   {"probes", "runbook"},
 	"internal/lab":         {"actions/controls"},
 	"internal/metrics":     {"audit", "runbook", "steps"},
@@ -43,7 +44,7 @@ var arrows = map[string][]string{
 }
 
 // forTests are the packages that any test may import, and nobody else.
-var forTests = []string{"internal/freeport", "internal/hostiletext"}
+var forTests = []string{"internal/freeport", "internal/hostiletext", "internal/largerun"}
 
 // keepers says which packages may import a library of others; a name that ends in
 // .go is the one file that may.

@@ -26,7 +26,8 @@ type mirrorTail struct {
 }
 
 func newMirrorTail(p *program, log *runLog) *mirrorTail {
-	m := &mirrorTail{p: p, log: log, name: "the mirror in redis " + log.store.Target(), read: mirrorRead{gathering: audit.Gathering{Rank: fenceOf}}}
+	m := &mirrorTail{p: p, log: log, name: "the mirror in redis " + log.store.Target()}
+	m.read.gathering.Rank = fenceOf
 	for record := range log.records() { // what the mirror has lost may be here
 		_, _ = m.read.gathering.Add(record.Line()) // a record is a line
 	}
@@ -74,7 +75,7 @@ func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
 		return notice{}, err
 	}
 	if len(latest) == 0 {
-		return notice{text: m.name + " is gone: it was deleted, or its server has lost it; what came from it before stands"}, nil
+		return notice{text: m.name + " is gone: it was deleted, or its server has lost it; what came before stands"}, nil
 	}
 	if n := len(m.shown); n > 0 && ends(m.shown[n-1]) {
 		return notice{}, nil
@@ -90,7 +91,9 @@ func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
 		return notice{text: "nobody walks this run any more: nobody has its command, and " + since + "; " +
 			m.p.command("resume", m.log.folder.run) + " goes on with it", over: true}, nil
 	case now.Sub(at) > silentFor:
-		return notice{text: fmt.Sprintf("nothing new comes: %s on %s has the command of this run, and %s", oneLine(commander.Actor), oneLine(commander.Host), since)}, nil
+		text := fmt.Sprintf("nothing new comes: %s on %s has the command of this run, and %s",
+			oneLine(commander.Actor), oneLine(commander.Host), since)
+		return notice{text: text}, nil
 	}
 	return notice{}, nil
 }
@@ -128,7 +131,8 @@ func (m *mirrorTail) flawOf(log audit.Gathered) string {
 		return err.Error() + "; what follows is shown when they have come"
 	}
 	if n := m.read.unread; n > 0 {
-		return fmt.Sprintf("the last %s of %s cannot be read: neither a record nor a signed head", countOf(n, "entry"), m.name)
+		return fmt.Sprintf("the last %s of %s cannot be read: neither a record nor a signed head",
+			countOf(n, "entry"), m.name)
 	}
 	return ""
 }

@@ -21,16 +21,20 @@ type tailed struct {
 	clock  clock
 	waits  bool // everything that was there has been read
 
-	last  audit.Record
-	came  time.Time // when records came last
-	asked time.Time // when it was looked at last whether anybody writes
-	gone  bool      // nobody did
-	away  error     // why the file cannot be read now
+	last   audit.Record
+	came   time.Time // when records came last
+	listed time.Time // when it was looked for another segment
+	asked  time.Time // when it was looked at last whether anybody writes
+	gone   bool      // nobody did
+	away   error     // why the file cannot be read now
 }
 
 func newTailed(p *program, log *runLog) *tailed {
-	return &tailed{tail: audit.NewTail(log.folder.logPath()), folder: log.folder, at: 1, clock: p.clock, came: p.clock.Now(),
-		lab: log.lab, resume: p.command("resume", log.folder.run)}
+	return &tailed{
+		tail: audit.NewTail(log.folder.logPath()), folder: log.folder, at: 1,
+		clock: p.clock, came: p.clock.Now(),
+		lab: log.lab, resume: p.command("resume", log.folder.run),
+	}
 }
 
 // lookEvery is how often a watcher looks for new records. Two people see the same within a second.
@@ -49,11 +53,21 @@ func (t *tailed) next(ctx context.Context) ([]audit.Record, error) {
 	if t.waits = len(records) == 0; err != nil || !t.waits {
 		return records, err
 	}
+	t.goOn()
+	return nil, nil
+}
+
+// goOn looks for the next segment, which there is where another process goes on from the mirror.
+func (t *tailed) goOn() {
+	now := t.clock.Now()
+	if now.Sub(t.listed) < askEvery {
+		return
+	}
+	t.listed = now
 	if files := t.folder.files(); len(files) > t.at {
 		t.tail.GoOn(files[t.at])
-		t.at, t.waits = t.at+1, false
+		t.at, t.waits, t.listed = t.at+1, false, time.Time{}
 	}
-	return nil, nil
 }
 
 // isUnread tells a file that cannot be read now from a log that is damaged.
@@ -87,7 +101,8 @@ func (t *tailed) notice() notice {
 	case t.away != nil:
 		return notice{text: t.away.Error() + "; it is tried again"}
 	case behind != nil:
-		return notice{text: behind.Error() + "; what follows record " + fmt.Sprint(t.last.Seq) + " is shown when it has come right", over: t.gone, last: t.gone && t.lab}
+		text := fmt.Sprintf("%s; what follows record %d is shown when it has come right", behind, t.last.Seq)
+		return notice{text: text, over: t.gone, last: t.gone && t.lab}
 	case !t.gone:
 		return notice{}
 	case t.lab:
@@ -98,7 +113,8 @@ func (t *tailed) notice() notice {
 
 // nobodyWalks says since when.
 func nobodyWalks(last audit.Record) string {
-	return "nobody walks this run any more: its process is gone since record " + fmt.Sprint(last.Seq) + ", " + last.At.UTC().Format("15:04:05Z")
+	return fmt.Sprintf("nobody walks this run any more: its process is gone since record %d, %s",
+		last.Seq, last.At.UTC().Format("15:04:05Z"))
 }
 
 func (t *tailed) end() uint64 { return (&runLog{files: t.folder.files()}).end() }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,13 +12,14 @@ import (
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/largerun"
 	"github.com/rewarm/rewarm/steps"
 )
 
-// BenchmarkFirstFrame opens the console of a watch on a run of 10,000 records, and tells how long it takes to the first
+// BenchmarkFirstFrame opens the console of a watch on a run of 60 steps, 40 probes and 10,000 records, and tells how long it takes to the first
 // frame with a state of the run and to the one with its last record, over reading and hashing the same log.
 func BenchmarkFirstFrame(b *testing.B) {
-	state := longRun(b, 10_000)
+	state := largeLog(b, 10_000)
 	var first, whole, hashing time.Duration
 	for b.Loop() {
 		f, w := watchOnce(b, state)
@@ -104,79 +104,29 @@ func onlyLog(b *testing.B, state string) string {
 	return logs[0]
 }
 
-// longRun walks the lab up to its last brake, and lets the run wait there for so many records.
-func longRun(b *testing.B, records int) (state string) {
+// largeLog is a state directory with the log of a large run that waits for a word.
+func largeLog(b *testing.B, records int) (state string) {
 	state = b.TempDir()
-	if code := Main([]string{"demo", "--plain", "--approve", "auto", "--speed", "max", "--through", "rank-warmth", "--state-dir", state}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
-		b.Fatalf("the demo ended with %d", code)
-	}
-	path := onlyLog(b, state)
-	begun := upToLastPoll(b, path)
-	if err := os.Remove(path); err != nil {
-		b.Fatal(err)
-	}
-	clock := &later{begun[0].At}
-	log, err := audit.Create(path, clock, audit.Options{})
+	walked := largerun.Walk(b, records-1)
+	clock := &later{walked[0].At}
+	log, err := audit.Create(filepath.Join(state, "runs", largerun.ID, "audit.jsonl"), clock, audit.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer log.Close()
-	add := func(at time.Time, actor, kind string, body any) {
-		clock.now = at
-		if _, err := log.Append(actor, kind, body); err != nil {
+	for _, r := range walked {
+		clock.now = r.At
+		if _, err := log.Append(r.Actor, r.Kind, r.Body); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for _, r := range begun {
-		add(r.At, r.Actor, r.Kind, r.Body)
+	if _, err := log.Append("rewarm", steps.KindNoted, &steps.Noted{Text: lastWords}); err != nil {
+		b.Fatal(err)
 	}
-	last := begun[len(begun)-1]
-	for n := len(begun); n < records-1; n++ {
-		waited := time.Duration(n-len(begun)+1) * time.Second
-		add(last.At.Add(waited), last.Actor, last.Kind, after(b, last.Body, waited))
-	}
-	add(clock.now, "rewarm", steps.KindNoted, &steps.Noted{Text: lastWords})
 	return state
-}
-
-// upToLastPoll are the records of a log as far as it observes.
-func upToLastPoll(b *testing.B, path string) []audit.Record {
-	var all []audit.Record
-	polls := 0
-	for record, err := range audit.Records(path) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		if all = append(all, record); record.Kind == steps.KindObserved {
-			polls = len(all)
-		}
-	}
-	return all[:polls]
 }
 
 // later is a clock that is set.
 type later struct{ now time.Time }
 
 func (l *later) Now() time.Time { return l.now }
-
-// after is an observation that was made so much later.
-func after(b *testing.B, body json.RawMessage, d time.Duration) any {
-	decoded, err := steps.DecodeBody(steps.KindObserved, body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	seen := decoded.(*steps.Observed)
-	seen.At = seen.At.Add(d)
-	for i := range seen.Answers {
-		a := &seen.Answers[i]
-		for _, at := range []*time.Time{&a.At, &a.WindowStart, &a.Oldest, &a.Stalest} {
-			if !at.IsZero() {
-				*at = at.Add(d)
-			}
-		}
-		for i := range a.Newest {
-			a.Newest[i] = a.Newest[i].Add(d)
-		}
-	}
-	return seen
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/internal/largerun"
 	"github.com/rewarm/rewarm/steps"
 )
 
@@ -31,7 +32,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkLargeFrame(b *testing.B) {
 	const records = 10_000
 	events := largeRun(b, records)
-	for name, seen := range map[string]int{"owed": records - largeCalm, "asked": records} {
+	for name, seen := range map[string]int{"owed": records - largerun.Calm, "asked": records} {
 		m := screenOf(b, events[:seen], 160, 50, Options{})
 		for _, says := range []string{"measured", "said"} {
 			b.Run(name+"/"+says, func(b *testing.B) {

@@ -272,11 +272,25 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 	if width >= spacious {
 		rows = d.paintedWrap(ink{}, "  type numbers or names, as 1,2; the signals are a hint, your answer counts:", width, 4)
 	}
+	var others []string // of which the names are enough where rows are few
 	for _, sign := range q.Diagnosed.Diagnosis.Signs {
+		if sign.Verdict == unlikely && !d.tall {
+			others = append(others, numbered(sign.Mode))
+			continue
+		}
 		rows = append(rows, d.signRows(sign, width)...)
+	}
+	if others != nil {
+		rows = append(rows, d.paintedWrap(d.ink.quiet, "  "+unlikely+" "+strings.Join(others, ", "), width, signHang)...)
 	}
 	return append(rows, d.choiceRows(width)...)
 }
+
+// unlikely is the verdict on a mode that the signals speak against.
+const unlikely = "unlikely"
+
+// signHang is where the reason goes on that stands behind a verdict and a mode.
+const signHang = len("  unlikely   ")
 
 // choiceRows say which steps an answer takes and which it leaves out, modes that do the same together.
 func (d *drawing) choiceRows(width int) []string {
@@ -290,21 +304,22 @@ func (d *drawing) choiceRows(width int) []string {
 // modeNames are the modes as they are typed.
 func modeNames() []string {
 	var names []string
-	for i, mode := range runbook.Modes {
-		names = append(names, fmt.Sprintf("%d %s", i+1, mode))
+	for _, mode := range runbook.Modes {
+		names = append(names, numbered(mode))
 	}
 	return names
 }
 
+// numbered is a mode with the number that a person can type for it.
+func numbered(mode runbook.Mode) string {
+	return strings.TrimPrefix(fmt.Sprintf("%d %s", slices.Index(runbook.Modes, mode)+1, mode), "0 ")
+}
+
 // signRows are what the signals say of one mode, on one row where rows are few.
 func (d *drawing) signRows(sign steps.ModeSign, width int) []string {
-	name := string(sign.Mode)
-	if i := slices.Index(runbook.Modes, sign.Mode); i >= 0 {
-		name = modeNames()[i]
-	}
-	text := fmt.Sprintf("  %-8s %s: %s", sign.Verdict, name, sign.Reason)
+	text := fmt.Sprintf("  %-8s %s: %s", sign.Verdict, numbered(sign.Mode), sign.Reason)
 	if d.tall {
-		return d.paintedWrap(d.signInk(sign), text, width, len("  unlikely   "))
+		return d.paintedWrap(d.signInk(sign), text, width, signHang)
 	}
 	return []string{d.signInk(sign).paint(d.fit(text, width))}
 }
@@ -313,7 +328,7 @@ func (d *drawing) signInk(sign steps.ModeSign) ink {
 	switch sign.Verdict {
 	case "likely":
 		return d.ink.strong
-	case "unlikely":
+	case unlikely:
 		return d.ink.quiet
 	}
 	return d.ink.doubt
