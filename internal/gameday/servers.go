@@ -27,7 +27,7 @@ type Target struct {
 }
 
 // ErrStopped says that a day was ended early, so that nothing is known of what it expects.
-var ErrStopped = errors.New("the game day was interrupted")
+var ErrStopped = errors.New("the game day was interrupted: it is not judged, so it has neither passed nor failed")
 
 // servers is a ground of real servers. The calls of the timeline run in goroutines of their own; what they
 // bring is taken in once a second.
