@@ -206,6 +206,8 @@ func (s *stage) keep() error {
 		switch state := w.State(); {
 		case state == nil: // it never began
 			continue
+		case w.takenOver() != nil: // whoever did it walks on, or is named here too
+			continue
 		case !over(state):
 			sayWarning(s.p.err, "run "+run+" is open: "+s.p.command("resume", run)+" goes on with it")
 			continue

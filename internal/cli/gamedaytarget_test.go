@@ -195,6 +195,35 @@ func TestStagedWalkIsAnOrdinaryOne(t *testing.T) {
 	order("audit", "verify", "last", "--deep")
 }
 
+// A run that takes over on the same day serves its metrics at the same address.
+func TestStagedTakeOver(t *testing.T) {
+	l := newStagedLab(t)
+	signals := make(chan string, 1)
+	where := thisMachine()
+	where.interrupts = func() (<-chan string, func()) { return signals, func() {} }
+	heard, said := io.Pipe()
+	ended := make(chan exitCode)
+	go func() {
+		code := l.run(where, io.Discard, said, "gameday", "run", l.day(`operator: {reacts: 1ms, approve: nobody},
+timeline: [{when: [{records: stage, at_least: 1}], event: take-over, reason: mine}]`), "--target", "lab-staging", "--metrics-listen", "0")
+		said.Close()
+		ended <- code
+	}()
+	var all []string
+	for lines := bufio.NewScanner(heard); lines.Scan(); {
+		if all = append(all, lines.Text()); strings.Contains(lines.Text(), "take-over done") {
+			signals <- "interrupt"
+		}
+	}
+	text := strings.Join(all, "\n")
+	if code := <-ended; code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+	if strings.Contains(text, "not served") || strings.Count(text, "rewarm: metrics ") != 1 {
+		t.Errorf("of metrics it says: %s", text)
+	}
+}
+
 // scraped is the page of a walk's metrics.
 func scraped(t *testing.T, address string) string {
 	t.Helper()
