@@ -33,7 +33,7 @@ func (d *drawing) stepSection(width int) section {
 	if step.Why != "" {
 		rows = append(rows, d.paintedWrap(d.ink.quiet, "why: "+step.Why, width, 5)...)
 	}
-	return section{rows: rows, least: least}
+	return section{rows: rows, least: least, hangs: true}
 }
 
 // stepRow names the step and says how the gate stands that it waits for: the gate passes, not the step.

@@ -18,6 +18,7 @@ type section struct {
 	counted bool // the last row says how many more there are
 	last    bool // when there is no room for all, the last rows are shown instead of the first
 	flows   bool // the rows are one text: where it does not end there is a mark
+	hangs   bool // the rows are texts that go on in rows which are set in: where one does not end there is a mark
 }
 
 // height is how many rows of the screen a section takes with so many rows of its own.
@@ -81,7 +82,7 @@ func (d *drawing) stack(sections []section, places []int, width, height int) []s
 		switch hidden := len(s.rows) - given[i]; {
 		case s.last:
 			rows = lastOf(s.rows, given[i])
-		case s.flows && hidden > 0:
+		case hidden > 0 && (s.flows || s.hangs && strings.HasPrefix(ansi.Strip(s.rows[given[i]]), " ")):
 			rows = append(rows[:given[i]-1:given[i]-1], d.goesOn(rows[given[i]-1], width))
 		}
 		if hidden := len(s.rows) - given[i]; s.counted && hidden > 0 {
