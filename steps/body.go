@@ -159,6 +159,7 @@ type Observed struct {
 	LostAt         time.Time         `json:"lost_at,omitzero"`     // when that was seen, on the clock of Prometheus
 	Returned       map[string]int64  `json:"returned,omitempty"`   // what had lost one and has a flip of this run again, with its version
 	Left           []Left            `json:"left,omitempty"`       // controls that other runs have left, taken over now
+	Lapsed         []string          `json:"lapsed,omitempty"`     // controls that readers have left for their dead man's value
 	ExpiresMS      int64             `json:"expires_ms,omitempty"` // time to live of the hash of the controls, which is to have none
 	Redis          string            `json:"redis,omitempty"`      // why Redis could not be read
 	More           bool              `json:"more,omitempty"`
@@ -484,6 +485,7 @@ type Override struct {
 	By       string    `json:"by"`             // a run, or "by hand"
 	ReviewAt time.Time `json:"review_at,omitzero"`
 	Owner    string    `json:"owner,omitempty"`
+	Obeyed   string    `json:"obeyed,omitempty"` // what readers obey, for people, where Value has lapsed; never in a record
 }
 
 // newBody gives an empty body of a kind, nil for a kind this package does not know.

@@ -41,7 +41,7 @@ func dump(s *State) string {
 		if !c.Known && !c.Ours {
 			continue
 		}
-		line("control %s known %v raw %s expected %s ours %v original %s order %d failed %s since %s", name, c.Known, shown(c.Raw), shown(c.Expected), c.Ours, shown(c.Original), c.Order, shown(c.Failed), c.Since.UTC())
+		line("control %s known %v raw %s expected %s ours %v lapsed %v original %s order %d failed %s since %s", name, c.Known, shown(c.Raw), shown(c.Expected), c.Ours, c.Lapsed, shown(c.Original), c.Order, shown(c.Failed), c.Since.UTC())
 	}
 	for _, r := range s.Readings(time.Time{}) {
 		line("reading %v %v %v of %d", r.Ask, r.Value, r.Manual, len(r.given))

@@ -231,6 +231,7 @@ func (s *State) drifted(b *Drifted) {
 	case DriftReturned:
 		s.cameBack(b)
 	case DriftLapsed:
+		s.Control(b.Control).Lapsed = true
 		s.idle()
 	case DriftDeadMan:
 		s.toIdle = slices.DeleteFunc(s.toIdle, func(name string) bool { return name == b.Control })

@@ -115,7 +115,11 @@ func (m *Machine) seenIn(read map[string]actions.Live, body *Observed) rawValues
 		}
 		// It is of the hash, and the same for all.
 		body.ExpiresMS = max(body.ExpiresMS, live.Expires.Milliseconds())
+		if leftByReaders(m.c.Doc.Control(name), live) {
+			body.Lapsed = append(body.Lapsed, name)
+		}
 	}
+	slices.Sort(body.Lapsed)
 	body.Lost, body.Returned, body.Left = m.state.lostOf(read), m.state.returnedOf(read), m.state.leftOf(read)
 	if len(body.Lost) > 0 { // a record may be written long after
 		body.LostAt = m.c.Clock.Now().Add(time.Duration(body.OffsetMS) * time.Millisecond).UTC()
@@ -288,7 +292,7 @@ type splitter struct {
 func (s *splitter) part(n int) *Observed {
 	if n > s.room {
 		next := &Observed{At: s.whole.At, OffsetMS: s.whole.OffsetMS, Lost: s.whole.Lost, LostAt: s.whole.LostAt,
-			Returned: s.whole.Returned, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
+			Returned: s.whole.Returned, Lapsed: s.whole.Lapsed, ExpiresMS: s.whole.ExpiresMS, Redis: s.whole.Redis}
 		s.parts = append(s.parts, next)
 		s.room = audit.MaxBody - size(next)
 	}

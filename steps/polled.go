@@ -57,6 +57,7 @@ func (s *State) looked(b *Observed) {
 	if b.Redis == "" {
 		s.away = retry{}
 		s.read()
+		s.lapses(b.Lapsed)
 		s.expires = time.Duration(b.ExpiresMS) * time.Millisecond
 		s.warned = s.warned && s.expires > 0
 	}

@@ -404,8 +404,12 @@ func (w *walker) show(what string) error {
 			fmt.Fprintf(&w.out, "%s: %s\n", h.Cause, h.Sentence)
 		}
 	case "overrides":
-		for _, o := range s.Overrides() {
-			fmt.Fprintf(&w.out, "%s=%s steady %s, %s since %+.1fs\n", o.Control, o.Value, o.Steady, o.By, o.Since.Sub(start).Seconds())
+		for _, o := range s.OverridesAt(w.clock.now) {
+			fmt.Fprintf(&w.out, "%s=%s steady %s, %s since %+.1fs", o.Control, o.Value, o.Steady, o.By, o.Since.Sub(start).Seconds())
+			if o.Obeyed != "" {
+				fmt.Fprintf(&w.out, ", readers obey %s", o.Obeyed)
+			}
+			fmt.Fprintln(&w.out)
 		}
 	default:
 		return errNotHere

@@ -164,7 +164,8 @@ func (s *State) own(flip *FlipState) {
 		c.ReviewAt = s.LastAt.Add(s.review(control))
 	}
 	s.see(flip.Plan.Control, flip.Plan.After)
-	c.Expected, c.Version, c.Reverted = flip.Plan.After, flip.Version, false
+	c.Expected, c.Version, c.Reverted, c.Lapsed = flip.Plan.After, flip.Version, false, false
+	s.renewed = s.LastAt
 	s.outdate(flip)
 }
 

@@ -66,6 +66,7 @@ type State struct {
 	offset    time.Duration
 	measured  bool               // the offset, by this process
 	early     []*FlipState       // marked before it was
+	renewed   time.Time          // when Redis was last seen to answer, and what has a dead man could be renewed
 	shown     time.Time          // the latest moment that the clock of Prometheus has shown
 	setBack   time.Time          // that moment, while the clock is behind it
 	latest    time.Time          // the newest sample that was seen, by the clock of Prometheus
@@ -125,6 +126,7 @@ type ControlState struct {
 	Expected  *string   // what the run's last flip left there
 	Version   int64     // of that flip; 0 when another has written since, or Redis has lost it
 	Reverted  bool      // Redis has lost a release, and the tighter value that was found is agreed on
+	Lapsed    bool      // readers were seen to have left Raw for the dead man's value
 	Ours      bool      // the run has flipped it
 	Original  *string   // before the run's first flip
 	Since     time.Time

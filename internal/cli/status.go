@@ -231,7 +231,7 @@ func (p *program) statusOf(state *steps.State, walked bool) status {
 		Undos:    undosOf(state, p.asOf(state)),
 		ByHand:   byHandOf(state),
 		Readings: readingsOf(state, p.asOf(state)),
-		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.Overrides()...),
+		Owed:     append([]string{}, state.Owed()...), Overrides: append([]steps.Override{}, state.OverridesAt(p.asOf(state))...),
 	}
 	if shift := state.Shift; shift != nil && state.Ending == "" {
 		s.Watch = &watchkeeper{To: shift.To, Until: shift.Until, By: shift.By, Since: shift.Since.UTC(), Reason: shift.Reason}

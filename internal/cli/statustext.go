@@ -145,7 +145,7 @@ func costRows(s *steps.State, now time.Time) []string {
 
 // flipped lists what is not at its steady value, a row a control.
 func (v standing) flipped() []string {
-	overrides := v.state.Overrides()
+	overrides := v.state.OverridesAt(v.now)
 	switch {
 	case len(overrides) == 0 && v.past:
 		return []string{"every control that the run flipped was at its steady value"}
@@ -177,6 +177,7 @@ func (v standing) override(o steps.Override) string {
 	if o.By != v.state.Begun.Run {
 		text += also(", by ", o.By)
 	}
+	text += also(", LAPSED: readers obey ", o.Obeyed)
 	return text + also(", owner ", o.Owner) + reviewText(o.ReviewAt, v.now)
 }
 

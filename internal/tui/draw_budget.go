@@ -36,7 +36,8 @@ func (d *drawing) budgetOf() (b budget, ok bool) {
 	b = budget{live: offered.Max.Value, limit: limit.Value, knee: knee.Value, unit: limit.Unit}
 	d.admit(&b, limit)
 	if c := d.s.Doc.Control(controlWarmer); c != nil {
-		if rate, known := d.s.Live(c); known && !rate.Unlimited {
+		rate, known := d.s.Live(c)
+		if known && !rate.Unlimited && !d.s.Lapsed(c, d.now) { // what has lapsed asks for nothing
 			b.prewarm = min(rate.Number, max(b.limit-b.live, 0))
 		}
 	}

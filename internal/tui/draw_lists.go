@@ -61,7 +61,7 @@ func (d *drawing) undoRows(width int) []string {
 
 // controlSection is what is not at its steady value, with owner and age.
 func (d *drawing) controlSection(width int) section {
-	overrides := d.s.Overrides()
+	overrides := d.s.OverridesAt(d.now)
 	hands := d.s.DoneByHand()
 	if len(overrides)+len(hands) == 0 {
 		return section{title: "controls", rows: []string{d.ink.quiet.paint(d.fit("all that this run flipped are at their steady value", width))}}
@@ -89,7 +89,7 @@ func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
 	if o.By != d.s.Begun.Run {
 		by = also(", by ", o.By)
 	}
-	state := d.fit(o.Value+" (steady "+withoutUnit(o.Steady, o.Value)+")"+since+by+also(", owner ", o.Owner), width-nameWidth-1)
+	state := d.fit(o.Value+" (steady "+withoutUnit(o.Steady, o.Value)+")"+since+also(", LAPSED: readers obey ", o.Obeyed)+by+also(", owner ", o.Owner), width-nameWidth-1)
 	if !o.ReviewAt.IsZero() && d.now.After(o.ReviewAt) {
 		state = d.ink.bad.paint(d.fit("REVIEW OVERDUE "+lasts(d.now.Sub(o.ReviewAt))+": "+state, width-nameWidth-1))
 	}
