@@ -116,10 +116,12 @@ func (i *inquiry) ended() bool {
 }
 
 // ask reads one field of the commander's, as every user of the controls may. Any answer
-// ends the silence, and so does a failure that comes without waiting for one.
+// ends the silence, and so does a failure that comes without waiting for one. Nobody waits
+// for it, so it has the time to make a connection that is too slow to be made within an
+// exchange; the exchanges that follow find that connection.
 func (s *Store) ask(server *controls.Server, over chan<- struct{}) {
 	defer close(over)
-	ctx, cancel := s.clock.Deadline(context.Background(), s.timeout)
+	ctx, cancel := s.clock.Deadline(context.Background(), 2*s.timeout)
 	defer cancel()
 	if err := server.Do(ctx, redis.NewStringCmd(ctx, "hget", s.keys.Commander, "run")); !gaveUp(err) {
 		s.silence.end()

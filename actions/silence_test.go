@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,8 +27,11 @@ func newSleeper(t *testing.T) *sleeper {
 			return ""
 		}
 		time.Sleep(s.delay) // virtual
-		if args[0] == "ping" {
+		switch args[0] {
+		case "ping":
 			return pass
+		case "hget":
+			return "$-1\r\n"
 		}
 		return words("commanded", "", "0", "", "", "0", "0", "0")
 	}}
@@ -99,6 +103,31 @@ func TestSilenceEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSlowConnectionIsMadeBesideTheWalk: where connecting takes longer than an exchange may, the question after the
+// first one makes the connection for all that follow.
+func TestSlowConnectionIsMadeBesideTheWalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		redis := newSleeper(t)
+		redis.delay = 400 * time.Millisecond
+		far := network{"a:1": redis.node}
+		s := openStore(t, "redis://a:1", func(ctx context.Context, network, addr string) (net.Conn, error) {
+			time.Sleep(1500 * time.Millisecond) // virtual
+			return far.dial(ctx, network, addr)
+		}, 2*time.Second)
+		var commanded *Commanded
+		for try := range 6 {
+			if _, err := s.Renew(t.Context(), Lease{}, nil); errors.As(err, &commanded) {
+				if try == 0 {
+					t.Error("it connected within an exchange")
+				}
+				return
+			}
+			time.Sleep(2 * time.Second)
+		}
+		t.Error("it never connected")
+	})
 }
 
 // TestCallingOffIsNoSilence: an exchange that was called off at once says nothing of Redis; one that had waited does,
