@@ -65,8 +65,9 @@ func (m *mirrorTail) notice() notice {
 	return m.quiet
 }
 
-// silentFor is how long nothing may come from a walk that has the command before that is said.
-const silentFor = 20 * time.Second
+// silentFor is how long nothing may come from a walk that has the command before that is said: longer than between two
+// polls of a runbook that is in no hurry.
+const silentFor = time.Minute
 
 // silence says why nothing comes, as far as Redis knows.
 func (m *mirrorTail) silence(ctx context.Context) (notice, error) {

@@ -17,30 +17,25 @@ import (
 
 // TestAWatchCanGoBack: the records of a run can be had once more, from its log or from its mirror.
 func TestAWatchCanGoBack(t *testing.T) {
-	for name, from := range map[string]func(*mirrorSeat, ...audit.Record){"log": (*mirrorSeat).keeps, "mirror": (*mirrorSeat).mirrors} {
+	for name, watch := range map[string]func(*mirrorSeat, []audit.Record) *watching{
+		"log": func(seat *mirrorSeat, records []audit.Record) *watching {
+			seat.keeps(records...)
+			return seat.watchesLog(false)
+		},
+		"mirror": func(seat *mirrorSeat, records []audit.Record) *watching {
+			seat.mirrors(records...)
+			return seat.watchesMirror()
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			seat := newMirrorSeat(t)
 			records := seat.records("ops-1", 1, 6)
-			from(seat, records...)
-			p := newProgram(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, madeUp(nil))
-			p.settings.stateDir = seat.dir
-			if name == "mirror" {
-				p.settings.redis = seat.url
-			}
-			_, source, err := p.watched(t.Context(), "last", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var seen []audit.Record
-			for len(seen) < len(records) {
-				more, err := source.next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				seen = append(seen, more...)
+			w := watch(seat, records)
+			for w.seen < len(records) {
+				w.looks(1)
 			}
 			var again []audit.Record
-			for record, err := range source.again(2, 5) {
+			for record, err := range w.source.again(2, 5) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +59,8 @@ type watching struct {
 // watchesLog looks on at the log on the disk.
 func (s *mirrorSeat) watchesLog(lab bool) *watching {
 	p := s.program()
-	return &watching{t: s.t, source: newTailed(p, &runLog{folder: runFolder{dir: filepath.Join(s.dir, "runs", mirroredID), run: mirroredID}, lab: lab})}
+	folder := runFolder{dir: filepath.Join(s.dir, "runs", mirroredID), run: mirroredID}
+	return &watching{t: s.t, source: newTailed(p, &runLog{folder: folder, lab: lab})}
 }
 
 // watchesMirror looks on at a run that has no log here.
