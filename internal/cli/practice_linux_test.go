@@ -87,7 +87,7 @@ func TestPracticeAtTheConsole(t *testing.T) {
 	}
 	s.verifies()
 	again, err := exec.Command("rewarm", "resume", "last", "--state-dir", s.state).CombinedOutput()
-	if err == nil || !strings.Contains(string(again), "hint: start again with rewarm gameday run DAY --operator human\n") {
+	if err == nil || !strings.Contains(string(again), "was a practice, whose lab ended with its process\nrewarm: hint: start another with rewarm gameday run DAY --operator human\n") {
 		t.Errorf("resume says %v: %s", err, again)
 	}
 }

@@ -286,6 +286,9 @@ func resumable(state *steps.State) error {
 	case state.Ending != "":
 		return usage(fmt.Errorf("run %s is %s", run, state.Ending),
 			"rewarm status "+run+" says what it left; a new walk is rewarm run")
+	case state.Begun.Again != "":
+		return usage(fmt.Errorf("run %s was a practice, whose lab ended with its process", run),
+			"start another with "+state.Begun.Anew())
 	case state.Begun.Lab:
 		return usage(fmt.Errorf("run %s was walked on the lab, which ended with its process", run),
 			"start again with "+state.Begun.Anew())
