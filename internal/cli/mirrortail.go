@@ -22,6 +22,7 @@ type mirrorTail struct {
 	mu    sync.Mutex     // over what was given: going back in time asks for it
 
 	quiet notice // since nothing comes
+	away  bool   // redis did not answer
 	flaw  string // what came and cannot be shown, "" for nothing
 }
 
@@ -44,11 +45,14 @@ func (m *mirrorTail) next(ctx context.Context) ([]audit.Record, error) {
 		return nil, nil
 	}
 	if err != nil {
-		m.quiet = notice{text: err.Error() + "; it is tried again"}
+		if !m.away { // what it says later may differ in no more than a port
+			m.quiet = notice{text: err.Error() + "; it is tried again"}
+		}
+		m.away = true
 		_ = m.p.clock.Wait(ctx, m.p.clock.Now().Add(time.Second))
 		return nil, nil
 	}
-	if len(page) == 0 && m.shown != nil {
+	if m.away = false; len(page) == 0 && m.shown != nil {
 		return nil, nil
 	}
 	if len(page) > 0 {
