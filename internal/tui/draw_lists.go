@@ -99,8 +99,8 @@ func (d *drawing) overrideRow(o steps.Override, nameWidth, width int) string {
 
 // withoutUnit leaves out a unit that the other value names already.
 func withoutUnit(value, other string) string {
-	if number, unit, ok := strings.Cut(value, " "); ok && strings.HasSuffix(other, " "+unit) {
-		return number
+	if at := strings.IndexByte(value, ' '); at >= 0 && strings.HasSuffix(other, value[at:]) {
+		return value[:at]
 	}
 	return value
 }
