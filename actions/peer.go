@@ -1,10 +1,6 @@
 package actions
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/rewarm/rewarm/actions/controls"
@@ -13,37 +9,13 @@ import (
 // peer is a server that was asked: its name in sentences, and the secrets that it was told and may repeat.
 type peer struct {
 	name    string
-	secrets []string // those that hold others come first
+	secrets controls.Secrets
 }
 
-func peerOf(t controls.Target, name string) peer { return peer{name: name, secrets: secretsOf(t)} }
-
-// secretsOf gives what the servers of a target are told, also as the client's errors quote it.
-func secretsOf(t controls.Target) []string {
-	var secrets []string
-	for _, secret := range []string{t.Password, t.SentinelPassword} {
-		if secret != "" {
-			quoted := strconv.Quote(secret)
-			secrets = append(secrets, secret, quoted[1:len(quoted)-1])
-		}
-	}
-	return longestFirst(secrets)
-}
-
-func longestFirst(secrets []string) []string {
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
-	return slices.Compact(secrets)
-}
+func peerOf(t controls.Target, name string) peer { return peer{name: name, secrets: t.Secrets()} }
 
 // conceal takes the secrets out of a text of the server, which must not have been cut or escaped yet.
-func (p peer) conceal(text string) string { return concealed(text, p.secrets) }
-
-func concealed(text string, secrets []string) string {
-	for _, secret := range secrets {
-		text = strings.ReplaceAll(text, secret, "***")
-	}
-	return text
-}
+func (p peer) conceal(text string) string { return p.secrets.Conceal(text) }
 
 // told has the secrets of every target of this process: the client has one log, which does not say whose words it
 // repeats.
@@ -51,17 +23,17 @@ var told toldSecrets
 
 type toldSecrets struct {
 	mu      sync.Mutex
-	secrets []string // those that hold others come first
+	secrets controls.Secrets
 }
 
 func (t *toldSecrets) add(target controls.Target) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.secrets = longestFirst(append(t.secrets, secretsOf(target)...))
+	t.secrets = t.secrets.And(target.Secrets())
 }
 
 func (t *toldSecrets) conceal(text string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return concealed(text, t.secrets)
+	return t.secrets.Conceal(text)
 }

@@ -41,6 +41,8 @@ type Reader struct {
 	opts   ReaderOptions
 	keys   KeyNames
 	server *Server
+	// secrets are what the server is told and may repeat.
+	secrets Secrets
 
 	mu   sync.RWMutex
 	seen seen
@@ -93,10 +95,11 @@ func NewReader(o ReaderOptions) (*Reader, error) {
 		return nil, err
 	}
 	return &Reader{
-		opts:   o,
-		keys:   Keys(o.Service),
-		server: NewServer(target, ServerOptions{Dial: o.Dial, Retries: 1}),
-		good:   map[goodKey]string{},
+		opts:    o,
+		keys:    Keys(o.Service),
+		secrets: target.Secrets(),
+		server:  NewServer(target, ServerOptions{Dial: o.Dial, Retries: 1}),
+		good:    map[goodKey]string{},
 	}, nil
 }
 
@@ -118,7 +121,7 @@ func (r *Reader) Refresh(ctx context.Context) error {
 		err = errors.Join(raw.Err(), meta.Err(), commander.Err(), clock.Err())
 	}
 	if err != nil {
-		return &readError{r.opts.Service, err}
+		return &readError{r.opts.Service, err, r.secrets}
 	}
 	n, err := parseVersion(version)
 	if err != nil {
@@ -128,14 +131,15 @@ func (r *Reader) Refresh(ctx context.Context) error {
 }
 
 // readError is why Redis did not answer. Its words may be a server's, so they
-// are made printable.
+// are made printable, without the secrets that it was told.
 type readError struct {
 	service string
 	err     error
+	secrets Secrets
 }
 
 func (e *readError) Error() string {
-	return fmt.Sprintf("controls of %s: %s", e.service, quote(e.err.Error()))
+	return fmt.Sprintf("controls of %s: %s", e.service, quote(e.secrets.Conceal(e.err.Error())))
 }
 
 func (e *readError) Unwrap() error { return e.err }

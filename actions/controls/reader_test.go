@@ -321,3 +321,13 @@ func BenchmarkRefresh(b *testing.B) {
 		}
 	}
 }
+
+// TestAReaderKeepsSecrets: the server was told the password and may repeat it; a service logs what Refresh says.
+func TestAReaderKeepsSecrets(t *testing.T) {
+	f := startRedis(t)
+	f.SetError(`ERR hostile s3cr"t`)
+	r := f.reader(t, func(o *ReaderOptions) { o.URL = "redis://op:s3cr%22t@redis:6379" })
+	if err := r.Refresh(t.Context()); err == nil || strings.Contains(err.Error(), "s3cr") || !strings.Contains(err.Error(), "***") {
+		t.Errorf("refresh says %v", err)
+	}
+}
