@@ -89,12 +89,16 @@ func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
 	if err != nil {
 		return notice{}, err
 	}
+	var over *takenOver
+	if by, err := m.log.store.TakenOver(ctx, m.log.folder.run); err == nil && by != nil {
+		over = &takenOver{by.Run, by.Error()}
+	}
 	at := latest[len(latest)-1].At
 	since := fmt.Sprintf("the last entry of its mirror is of %s", at.UTC().Format("15:04:05Z"))
 	switch {
 	case commander.Run != m.log.folder.run || commander.Lapsed():
 		return notice{text: "nobody walks this run any more: nobody has its command, and " + since + "; " +
-			m.p.command("resume", m.log.folder.run) + " goes on with it", over: true}, nil
+			m.p.goesOn(m.log.folder.run, over), over: true}, nil
 	case now.Sub(at) > silentFor:
 		text := fmt.Sprintf("nothing new comes: %s on %s has the command of this run, and %s",
 			oneLine(commander.Actor), oneLine(commander.Host), since)

@@ -15,9 +15,9 @@ import (
 type tailed struct {
 	tail   *audit.Tail
 	folder runFolder
-	lab    bool // the run ends with its process
-	resume string
-	at     int // segments begun
+	lab    bool          // the run ends with its process
+	goOnBy func() string // what goes on once nobody walks the run
+	at     int           // segments begun
 	clock  clock
 	waits  bool // everything that was there has been read
 
@@ -26,6 +26,7 @@ type tailed struct {
 	listed time.Time // when it was looked for another segment
 	asked  time.Time // when it was looked at last whether anybody writes
 	gone   bool      // nobody did
+	after  string    // what goes on then
 	away   error     // why the file cannot be read now
 }
 
@@ -33,7 +34,7 @@ func newTailed(p *program, log *runLog) *tailed {
 	return &tailed{
 		tail: audit.NewTail(log.folder.logPath()), folder: log.folder, at: 1,
 		clock: p.clock, came: p.clock.Now(),
-		lab: log.lab, resume: p.command("resume", log.folder.run),
+		lab: log.lab, goOnBy: func() string { return p.goesOn(log.folder.run, p.tookOver(log.folder)) },
 	}
 }
 
@@ -91,7 +92,9 @@ func (t *tailed) heard(records []audit.Record) {
 		t.last, t.came, t.gone = records[n-1], now, false
 	case t.gone || ends(t.last) || now.Sub(t.came) < quietFor || now.Sub(t.asked) < askEvery:
 	default:
-		t.asked, t.gone = now, !beingWritten(t.folder.logPath())
+		if t.asked, t.gone = now, !beingWritten(t.folder.logPath()); t.gone {
+			t.after = t.goOnBy()
+		}
 	}
 }
 
@@ -108,7 +111,7 @@ func (t *tailed) notice() notice {
 	case t.lab:
 		return notice{text: nobodyWalks(t.last) + ", and its lab has ended with it", over: true, last: true}
 	}
-	return notice{text: nobodyWalks(t.last) + " on this machine; " + t.resume + " goes on with it", over: true}
+	return notice{text: nobodyWalks(t.last) + " on this machine; " + t.after, over: true}
 }
 
 // nobodyWalks says since when.

@@ -36,9 +36,17 @@ func (p *program) tookOver(from runFolder) *takenOver {
 		}
 		log := &runLog{folder: f, files: p.segments(f)}
 		if b, _, _ := log.glance(); b.Over != nil && b.Over.Run == from.run {
-			return &takenOver{f.run, fmt.Sprintf("run %s has taken over: %s on %s, at %s: %s",
-				f.run, b.User, b.Host, f.began().UTC().Format(time.RFC3339), b.Over.Reason)}
+			return &takenOver{f.run, oneLine(fmt.Sprintf("run %s has taken over: %s on %s, at %s: %s",
+				f.run, b.User, b.Host, f.began().UTC().Format(time.RFC3339), b.Over.Reason))}
 		}
 	}
 	return nil
+}
+
+// goesOn says what goes on with a run that nobody walks any more.
+func (p *program) goesOn(run string, over *takenOver) string {
+	if over == nil {
+		return p.command("resume", run) + " goes on with it"
+	}
+	return over.sentence + "; " + p.command("watch", over.run) + " follows that"
 }

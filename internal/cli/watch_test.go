@@ -204,6 +204,10 @@ func TestAWatchOfAMirror(t *testing.T) {
 	w.says(w.looks(1), "", 3)
 	silent()
 	w.says(m.notice(), "nobody walks this run any more: nobody has its command, and the last entry of its mirror is of ", 3)
+	seat.redis.HSet("rewarm:{catalog}:commander", "over:"+mirroredID,
+		`{"run":"NEXT","actor":"bea\u001b[2J","host":"ops-2","since":"1","why":"it sleeps"}`)
+	silent()
+	w.says(m.notice(), `run "NEXT" has taken over: "bea\x1b[2J" on "ops-2", at `, 3)
 
 	seat.mirrorsLine([]byte("\x1b[2Jnonsense"))
 	w.says(w.looks(1), "the last 1 entry of the mirror in redis "+seat.redis.Addr()+" cannot be read", 3)
