@@ -419,6 +419,7 @@ const AboutExpiry = "expiry"
 type OrderedBody struct {
 	Order   OrderKind `json:"order"`
 	Step    string    `json:"step,omitempty"`
+	Control string    `json:"control,omitempty"` // of an undo that named a control: of which flip of the step it is
 	By      string    `json:"by"`
 	To      string    `json:"to,omitempty"`   // of a handover: who has the watch
 	Until   time.Time `json:"until,omitzero"` // of a handover

@@ -172,7 +172,25 @@ func (m *Machine) takeSkipped(o Order) error {
 	if st := m.state.Step(step.Name); !step.Stage.Protects() || step.Flip == nil || !st.Skipped {
 		return &RefusedOrder{Sentence: step.Name + " is no protecting step that was skipped", Hint: "only those can be taken"}
 	}
+	if loosens := m.state.wouldLoosen(step); loosens != "" {
+		return &RefusedOrder{Sentence: step.Name + ": " + loosens, Hint: "what is tighter is restored once the exit holds; " +
+			"to lift it sooner, abort and set it with rewarm controls set"}
+	}
 	return m.by(o, KindOrdered, &OrderedBody{Order: OrderTake, Step: step.Name, By: o.By, Reason: o.Text})
+}
+
+// wouldLoosen says that a control is tighter already than the last value that a brake would set, "" when it is not.
+func (s *State) wouldLoosen(step *runbook.Step) string {
+	c, rungs := s.Doc.Control(step.Flip.Control), rungsOf(step.Flip)
+	live, known := s.live(c)
+	if last := rungs[len(rungs)-1]; known && c.Direction(live, last) == runbook.Releasing {
+		return tighterStays(c, c.Format(live), c.Format(last))
+	}
+	return ""
+}
+
+func tighterStays(c *runbook.Control, before, after string) string {
+	return "it would loosen " + c.Name + " from " + before + " to " + after + "; the tighter value stays"
 }
 
 func (m *Machine) stepNamed(name string) (*runbook.Step, error) {

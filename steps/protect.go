@@ -133,8 +133,7 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 		return MakePlan{Target: t, To: &to}
 	}
 	if n.wouldLoosen(planned) {
-		return n.skip(step, "it would loosen "+c.Name+" from "+planned.Before+" to "+planned.After+
-			"; the tighter value stays", nil)
+		return n.skip(step, tighterStays(c, planned.Before, planned.After), nil)
 	}
 	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()

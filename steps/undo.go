@@ -14,11 +14,11 @@ func (m *Machine) undo(o Order) error {
 	if refused := m.state.refuseUndo(o.Step); refused != nil {
 		return refused
 	}
-	name := o.Step
-	if step, _ := m.state.undoable(name); step != nil {
-		name = step.Name
+	body := &OrderedBody{Order: OrderUndo, Step: o.Step, By: o.By, Reason: o.Text}
+	if step, _ := m.state.undoable(o.Step); step != nil && step.Name != o.Step {
+		body.Step, body.Control = step.Name, o.Step
 	}
-	return m.by(o, KindOrdered, &OrderedBody{Order: OrderUndo, Step: name, By: o.By, Reason: o.Text})
+	return m.by(o, KindOrdered, body)
 }
 
 // refuseUndo says why a step or a control cannot be put back now, nil when it can.
@@ -32,13 +32,30 @@ func (s *State) refuseUndo(name string) *RefusedOrder {
 	case step == nil && named == nil && s.Doc.Control(name) == nil:
 		return &RefusedOrder{Sentence: fmt.Sprintf("the runbook has no step and no control %q", name), Hint: "name one as in the runbook"}
 	case step == nil:
-		return &RefusedOrder{Sentence: "nothing that " + name + " flipped is in force", Hint: "status says what is"}
+		return s.refuseUndone(name, named)
 	case s.Step(step.Name).Undoing != nil:
 		return undoneAlready(step)
 	case s.openIntent(flip.Plan.Control) != nil:
 		return &RefusedOrder{Sentence: "the outcome of a flip of " + flip.Plan.Control + " is not known yet", Hint: "wait until it is settled"}
 	}
 	return nil
+}
+
+// refuseUndone says why there is nothing of a step or a control to put back. What another run has left is not flipped
+// back to what that one found, which this run never saw: it is restored.
+func (s *State) refuseUndone(name string, named *runbook.Step) *RefusedOrder {
+	control := name
+	if named != nil && named.Flip != nil {
+		control = named.Flip.Control
+	}
+	if c := s.controls[control]; c != nil && c.Ours && c.By != s.Begun.Run && s.Doc.Control(control) != nil {
+		return &RefusedOrder{
+			Sentence: fmt.Sprintf("%s is %s %s, which is no flip of this run", control,
+				readable(s.Doc.Control(control), c.Raw), s.writtenBy(c.By)),
+			Hint: "it is restored with the others once the exit holds; to lift it sooner, abort and set it with rewarm controls set",
+		}
+	}
+	return &RefusedOrder{Sentence: "nothing that " + name + " flipped is in force", Hint: "status says what is"}
 }
 
 // refuseUndoCall says why a call cannot be taken back now, nil when it can.
@@ -66,10 +83,14 @@ func undoneAlready(step *runbook.Step) *RefusedOrder {
 // undoable gives the latest flip of a step, or of a control, that is in force and that a
 // step stands for.
 func (s *State) undoable(name string) (*runbook.Step, *FlipState) {
+	return s.undoableOf(func(f *FlipState) bool { return name == f.Target.Step || name == f.Plan.Control })
+}
+
+func (s *State) undoableOf(meant func(*FlipState) bool) (*runbook.Step, *FlipState) {
 	for _, f := range slices.Backward(s.flips) {
 		step := s.Doc.Step(f.Target.Step)
 		own := f.Target.Purpose == PurposeFlip || f.Target.Purpose == PurposeHarder || f.Target.Purpose == PurposeRestore
-		if step == nil || !own || f.Nothing || f.Undone || f.Idled || name != step.Name && name != f.Plan.Control {
+		if step == nil || !own || f.Nothing || f.Undone || f.Idled || !meant(f) {
 			continue
 		}
 		if !equalRaw(s.Control(f.Plan.Control).Expected, f.Plan.After) {
@@ -87,7 +108,9 @@ func (s *State) undoOrdered(b *OrderedBody) {
 		s.undoCallOrdered(step, b)
 		return
 	}
-	step, flip := s.undoable(b.Step)
+	step, flip := s.undoableOf(func(f *FlipState) bool {
+		return f.Target.Step == b.Step && (b.Control == "" || f.Plan.Control == b.Control)
+	})
 	if step == nil {
 		return
 	}
@@ -114,6 +137,9 @@ func (s *State) undoCallOrdered(step *runbook.Step, b *OrderedBody) {
 
 func (s *State) holdUndone(step *runbook.Step, b *OrderedBody, about string, words ...string) {
 	sentence := step.Name + " is undone by " + b.By
+	if b.Control != "" {
+		sentence = b.Control + " of " + sentence
+	}
 	if b.Reason != "" {
 		sentence += ": " + b.Reason
 	}

@@ -238,7 +238,7 @@ func (w *walker) line(r audit.Record, body any) string {
 		if b.Moot != "" {
 			return fmt.Sprintf("moot %s %s%s: %s", b.Order, b.Step, by(b.By), b.Moot)
 		}
-		return strings.TrimSpace(fmt.Sprintf("ordered %s %s%s%s", b.Order, b.Step, by(b.By), refused))
+		return strings.TrimSpace(fmt.Sprintf("ordered %s %s%s%s", b.Order, strings.TrimSpace(b.Step+" "+b.Control), by(b.By), refused))
 	case *Called:
 		return calledLine(b)
 	case *ConfirmedBody:

@@ -158,7 +158,7 @@ func uncommanded(survey actions.Survey, f *handFlip, plan actions.Plan) error {
 		return nil
 	}
 	hint := "orders go to that run: rewarm undo " + c.Run + " " + shellWord(f.control) + " asks it to put its own flip back; " +
-		"what is loosened behind its back holds its releases"
+		"what it found it restores once its exit holds, or abort it first; what is loosened behind its back holds its releases"
 	if plan.Direction == runbook.Protecting {
 		hint = "orders go to that run; a brake that cannot wait is an edit, which counts at once and which the run adopts: " +
 			"redis-cli HSET '" + controls.Keys(f.service).Controls + "' " + shellWord(f.control) + " " + shellWord(*plan.After)

@@ -353,7 +353,7 @@ func orderedText(b *steps.OrderedBody) string {
 	if b.Moot != "" {
 		return "the undo that " + b.By + " ordered is not made any more: " + b.Moot
 	}
-	text := "ordered " + string(b.Order)
+	text := "ordered " + string(b.Order) + also(" of ", b.Control)
 	if b.Order == steps.OrderHandover {
 		text += fmt.Sprintf(" to %s until %s UTC", b.To, b.Until.UTC().Format("2006-01-02 15:04"))
 	}

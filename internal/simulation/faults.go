@@ -248,14 +248,14 @@ func (w *world) isQuiet() bool { return !w.quietAt.IsZero() && !w.now.Before(w.q
 var orderValues = []string{
 	string(steps.OrderHold), string(steps.OrderRelease), string(steps.OrderSkip), string(steps.OrderTake), string(steps.OrderAnswer),
 	string(steps.OrderNote), string(steps.OrderAdopt), string(steps.OrderPutBack), string(steps.OrderInterrupt), string(steps.OrderAbort),
-	string(steps.OrderUndo), string(steps.OrderUndo), string(steps.OrderKeep), string(steps.OrderDone),
+	string(steps.OrderUndo), "undo control", string(steps.OrderKeep), string(steps.OrderDone),
 	"approve first", "approve last", "approve old", "approve twice",
 }
 
 // letterValues are the orders that are sent from elsewhere.
 var letterValues = []string{
 	"hold", "hold twice", "release", "release twice", "skip", "take twice", "answer", "note twice", "adopt", "put-back", "put-back twice",
-	"abort", "undo", "undo", "undo twice", "keep twice", "done", "approve first", "approve last", "approve old", "approve twice",
+	"abort", "undo", "undo control", "undo twice", "keep twice", "done", "approve first", "approve last", "approve old", "approve twice",
 }
 
 // order hands an order to the walk before its next move.

@@ -74,8 +74,8 @@ type checker struct {
 	drifting   map[string]bool
 	ending     bool // aborting or stopping
 	undoing    map[string]bool
-	ordered    map[string]bool // steps that a person wants put back
-	byHand     map[string]bool // steps that a person did and has not taken back
+	ordered    map[string]string // steps that a person wants put back; the control that was named, "" where the step was
+	byHand     map[string]bool   // steps that a person did and has not taken back
 	handed     map[probes.Ask][]*handed
 	breached   map[string]bool
 	flipped    map[string]bool
@@ -106,7 +106,7 @@ type grant struct {
 func newChecker(w *world) checker {
 	return checker{w: w, intents: map[string]int{}, open: map[string]*steps.Intended{}, drifting: map[string]bool{}, undoing: map[string]bool{},
 		breached: map[string]bool{}, flipped: map[string]bool{}, calls: map[string]bool{}, failed: map[string]*steps.Called{}, owing: map[string]bool{}, agreed: map[string]bool{}, strange: map[string]bool{},
-		ordered: map[string]bool{}, byHand: map[string]bool{}, handed: map[probes.Ask][]*handed{}}
+		ordered: map[string]string{}, byHand: map[string]bool{}, handed: map[probes.Ask][]*handed{}}
 }
 
 func (c *checker) broken(name, format string, args ...any) {
@@ -197,7 +197,7 @@ func (c *checker) follow(r audit.Record, body any, at time.Time, shift time.Dura
 		c.ending = c.ending || b.Order == steps.OrderAbort || b.Order == steps.OrderInterrupt
 		switch b.Order {
 		case steps.OrderUndo:
-			c.ordered[b.Step] = true
+			c.ordered[b.Step] = b.Control
 		case steps.OrderKeep:
 			delete(c.ordered, b.Step)
 		}
@@ -325,8 +325,18 @@ func (c *checker) direction(p actions.Plan) (runbook.Direction, bool) {
 	return control.Direction(before, after), true
 }
 
+// isOrdered reports whether a person wants a step undone, and that was neither made nor dropped.
+func (c *checker) isOrdered(step string) bool {
+	_, is := c.ordered[step]
+	return is
+}
+
 // intended checks every flip that the walk is about to make.
 func (c *checker) intended(p *process, b *steps.Intended) {
+	if named := c.ordered[b.Target.Step]; b.Target.Purpose == steps.PurposeUndo && named != "" && named != b.Plan.Control &&
+		!c.undoing[b.Target.Step] {
+		c.broken(undoTold, "a person wants %s put back, and %s is", named, b.Target)
+	}
 	direction, readable := c.direction(b.Plan)
 	if direction != runbook.Releasing {
 		return
@@ -335,7 +345,7 @@ func (c *checker) intended(p *process, b *steps.Intended) {
 	switch {
 	case b.Target.Purpose == steps.PurposeUndo && c.undoing[b.Target.Step]:
 		return // a protection that does harm is lifted at once
-	case b.Target.Purpose == steps.PurposeUndo && c.ordered[b.Target.Step]:
+	case b.Target.Purpose == steps.PurposeUndo && c.isOrdered(b.Target.Step):
 		if readable || step.Stage.Protects() { // else a release is put back over what nobody can read
 			c.undoes(p, step, b)
 		}
@@ -367,7 +377,7 @@ func (c *checker) undoes(p *process, step *runbook.Step, b *steps.Intended) {
 // a gate of its own.
 func (c *checker) undoesCall(p *process, step *runbook.Step) {
 	what := "undoing the call of " + step.Name
-	if !c.ordered[step.Name] || c.undoing[step.Name] || restoring(p.machine.State()) {
+	if !c.isOrdered(step.Name) || c.undoing[step.Name] || restoring(p.machine.State()) {
 		c.lifts(p.machine.State(), what)
 		return
 	}

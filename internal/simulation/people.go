@@ -109,6 +109,10 @@ func (p *process) speak(f Fault) {
 		o.Step, o.Text, o.Digest = "", "", p.digest(which)
 	case steps.OrderAdopt, steps.OrderPutBack:
 		o.Step = p.drifted()
+	case steps.OrderUndo:
+		if which == "control" {
+			o.Step = p.w.doc.Controls[f.At%len(p.w.doc.Controls)].Name
+		}
 	case steps.OrderAnswer:
 		if o.Step == "declare" {
 			o.Text = "cell-loss"
