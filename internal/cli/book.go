@@ -67,6 +67,16 @@ func readTemplate(dir, name string) (file string, source []byte, ok bool) {
 	return path.Join("templates", file), source, err == nil
 }
 
+// typedBook is what opens a runbook that was read: the bundled one by its name, unless its file is here.
+func typedBook(file string) string {
+	name := strings.TrimSuffix(path.Base(file), ".yaml")
+	bundled, _, ok := readBundled(name)
+	if _, err := os.Stat(file); err == nil || !ok || bundled != file {
+		return file
+	}
+	return name
+}
+
 func bundledBooks() []string {
 	entries, err := templates.Files.ReadDir(runbooksDir)
 	if err != nil {

@@ -67,6 +67,7 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	if err != nil {
 		return err
 	}
+	on.again = p.demoAgain(books, scenarioName)
 	w := p.newWalk(ctx, doc, on)
 	w.mail = mail
 	defer w.close()
@@ -84,6 +85,21 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 		}
 	}
 	return err
+}
+
+// demoAgain spells the demo as it was given: what it plays, and with what.
+func (p *program) demoAgain(books []string, scenario string) string {
+	text := "rewarm demo"
+	for _, book := range books {
+		text += " " + shellWord(book)
+	}
+	if scenario != caseStudy {
+		text += " --scenario " + shellWord(scenario)
+	}
+	for _, pair := range p.settings.set {
+		text += " --set " + shellWord(pair)
+	}
+	return text
 }
 
 // leftAloneMeanwhile plays the same incident beside a demo without a walk, and says how it went.

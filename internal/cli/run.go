@@ -135,7 +135,8 @@ func (p *program) warnFindings(doc *runbook.Document) {
 		}
 	}
 	if open > 0 {
-		sayWarning(p.err, fmt.Sprintf("the runbook has %s; see rewarm lint %s", countOf(open, "finding"), doc.File))
+		sayWarning(p.err, fmt.Sprintf("the runbook has %s; see rewarm lint %s", countOf(open, "finding"),
+			shellWord(typedBook(doc.File))))
 	}
 }
 
@@ -193,7 +194,7 @@ func (p *program) resume(ctx context.Context, name, service string) error {
 	if err != nil {
 		return err
 	}
-	if err := resumable(state); err != nil {
+	if err := p.resumable(state); err != nil {
 		return err
 	}
 	p.fromLog(state.Begun)
@@ -280,12 +281,12 @@ func (p *program) lacksHead(log *runLog) error {
 }
 
 // resumable refuses runs that have nothing to go on with.
-func resumable(state *steps.State) error {
+func (p *program) resumable(state *steps.State) error {
 	run := state.Begun.Run
 	switch {
 	case state.Ending != "":
 		return usage(fmt.Errorf("run %s is %s", run, state.Ending),
-			"rewarm status "+run+" says what it left; a new walk is rewarm run")
+			p.command("status", run)+" says what it left; a new walk is rewarm run")
 	case state.Begun.Again != "":
 		return usage(fmt.Errorf("run %s was a practice, whose lab ended with its process", run),
 			"start another with "+state.Begun.Anew())
@@ -299,12 +300,14 @@ func resumable(state *steps.State) error {
 // fromLog takes the targets of the log for what is not given.
 func (p *program) fromLog(begun steps.Begun) {
 	s := &p.settings
-	if s.prometheus == "" {
+	if s.prometheus == "" && begun.Prometheus != "" {
 		s.prometheus = begun.Prometheus
+		s.learned = append(s.learned, "prometheus")
 	}
 	// What a configuration file named is in the log as addresses, not as a URL.
 	if s.redis == "" && s.redisConfig == "" && strings.Contains(begun.Redis, "://") {
 		s.redis = begun.Redis
+		s.learned = append(s.learned, "redis")
 	}
 }
 

@@ -34,6 +34,7 @@ type settings struct {
 
 	given   map[string]bool // by flag, environment or profile
 	flagged []string        // on the command line, in the order of their names
+	learned []string        // from the log of a run
 }
 
 func (s *settings) register(f *pflag.FlagSet) {

@@ -37,9 +37,9 @@ func (w *walk) summary() {
 		fmt.Fprintf(&b, "next: %s\n", command)
 	}
 	switch {
-	case w.on.lab && s.Ending == "":
+	case w.on.lab && s.Ending != steps.EndedClosed:
 		b.WriteString("this walk cannot be resumed: the lab ended with it; start again with " + w.on.again + "\n")
-	case s.Ending == "" && w.p.settings.secretsGiven():
+	case s.Ending != steps.EndedClosed && w.p.settings.secretsGiven():
 		b.WriteString("the passwords of the URLs are left out: give them again\n")
 	}
 	fmt.Fprint(w.p.out, b.String())
@@ -82,7 +82,7 @@ func (w *walk) comesBack() []string {
 	}
 	return []string{
 		"an aborted run is not resumed; a new walk takes over what it left, and restores it once the exit holds:",
-		"  " + w.p.command("run", shellWord(s.Begun.File)),
+		"  " + w.p.bookCommand("run", s.Begun.File, s.Begun.Runbook, s.Begun.Parameters),
 		"or one by one, by hand, as " + overrides[0].Control + ":",
 		"  " + w.p.command("controls set", strings.Join([]string{s.Begun.Service, shellWord(overrides[0].Control),
 			shellWord(overrides[0].Steady)}, " ")) + " --reason TEXT",

@@ -83,11 +83,20 @@ func textColumn(row string) int {
 	return begins + 2
 }
 
-// wrapRows wraps each row below its own text.
+// wrapRows wraps each row below its own text, but for commands.
 func wrapRows(rows []string, width int) string {
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(wrap(row, width, textColumn(row)) + "\n")
+		if !pasted(row) {
+			row = wrap(row, width, textColumn(row))
+		}
+		b.WriteString(row + "\n")
 	}
 	return b.String()
+}
+
+// pasted reports whether a row is a command: a line break would end it where it is pasted.
+func pasted(row string) bool {
+	text := strings.TrimPrefix(strings.TrimLeft(row, " "), "next: ")
+	return strings.HasPrefix(text, "rewarm ") || strings.HasPrefix(text, "redis-cli ")
 }
