@@ -35,6 +35,17 @@ func (n *next) confirm(step *runbook.Step) Move {
 	return n.block(fmt.Sprintf("%s waits for an answer", step.Name))
 }
 
+// Asking gives the steps whose questions have no answer yet, in the order of the runbook.
+func (s *State) Asking() []string {
+	var steps []string
+	for step := range s.Doc.Steps() {
+		if c := s.confirms[step.Name]; c != nil && !c.Answered && s.Ending == "" {
+			steps = append(steps, step.Name)
+		}
+	}
+	return steps
+}
+
 // ask puts a question to the person; the first one stands.
 func (n *next) ask(q Question) {
 	if n.question.Step == "" {

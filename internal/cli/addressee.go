@@ -15,7 +15,11 @@ import (
 type addressee struct {
 	run, service string
 	store        *actions.Store
+	spells       func(words, about string) string // a command that finds the run as it was found
 }
+
+// command spells a command about a run of the same service.
+func (to addressee) command(words, run string) string { return to.spells(words, run) }
 
 // addressee finds a run by its log on this machine or, where a service is given, by what
 // that service's Redis says.
@@ -65,7 +69,7 @@ func (p *program) reach(run, service string) (addressee, error) {
 		return addressee{}, usage(err, "")
 	}
 	p.closeLater(store.Close)
-	return addressee{run: run, service: service, store: store}, nil
+	return addressee{run: run, service: service, store: store, spells: p.command}, nil
 }
 
 // addresseeOf takes a whole id as it is; part of one, or last, is that of the commander.
@@ -74,12 +78,13 @@ func (p *program) addresseeOf(ctx context.Context, name, service string) (addres
 	if err != nil {
 		return to, err
 	}
+	to.spells = func(words, about string) string { return p.elsewhereCommand(words, about, service) }
 	commander, err := to.store.Commander(ctx)
 	if err != nil {
 		return to, commandError(err)
 	}
 	switch {
-	case commander.Run != "" && (name == "last" || strings.HasPrefix(commander.Run, name) ||
+	case commander.Run != "" && (name == latest || strings.HasPrefix(commander.Run, name) ||
 		strings.HasSuffix(commander.Run, name)):
 		to.run = commander.Run
 	case !runShape().MatchString(name):
@@ -100,18 +105,18 @@ func (to addressee) walked(ctx context.Context) error {
 		return nil
 	case commander.Run == to.run:
 		return fail(exitError, fmt.Errorf("nothing was sent: %s", commander.Error()),
-			"its process is gone, or cut off from redis: rewarm resume "+to.run+" goes on")
+			"its process is gone, or cut off from redis: "+to.command("resume", to.run)+" goes on")
 	}
 	if ending := to.ending(ctx); ending != "" {
 		return fail(exitError, fmt.Errorf("nothing was sent: run %s is %s", to.run, ending),
-			"rewarm status "+to.run+" says what it left")
+			to.command("status", to.run)+" says what it left")
 	}
 	if by, err := to.store.TakenOver(ctx, to.run); err == nil && by != nil {
 		return fail(exitError, fmt.Errorf("nothing was sent: %w", by),
-			"give it to that run: rewarm status "+by.Run+" says where it stands")
+			"give it to that run: "+to.command("status", by.Run)+" says where it stands")
 	}
 	return fail(exitError, fmt.Errorf("nothing was sent: no process walks run %s now; %s", to.run, commander.Error()),
-		"rewarm resume "+to.run+" goes on with it")
+		to.command("resume", to.run)+" goes on with it")
 }
 
 // ending is how a run ended, as the mirror of its log says; "" when it says nothing.

@@ -126,20 +126,21 @@ func spokenHelp() []string {
 		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
 }
 
-// commandsFor lists what can be typed at any other terminal about a run, a row each.
-func commandsFor(run string) []string {
-	row := func(typed, means string) string {
-		return fmt.Sprintf("  rewarm %s: %s", strings.TrimSpace(typed), means)
+// commandsFor lists what can be typed at any other terminal about a run, a row each. How a command finds the run, spells
+// says.
+func commandsFor(run string, spells func(words, about string) string) []string {
+	row := func(word, follows, means string) string {
+		return "  " + spells(word, strings.TrimSpace(run+" "+follows)) + ": " + means
 	}
 	var rows []string
 	for _, s := range spokenWords {
 		if s.kind == steps.OrderRelease {
-			rows = append(rows, row(wordApprove+" "+run+" DIGEST", "let the plan, ladder or stage with this digest go"),
-				row("takeover "+run+" REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"))
+			rows = append(rows, row(wordApprove, "DIGEST", "let the plan, ladder or stage with this digest go"),
+				row("takeover", "REASON", "walk its runbook on there; the process that walks it now can write nothing from then on"))
 		}
-		rows = append(rows, row(s.word+" "+run+" "+s.remoteForm(), s.means))
+		rows = append(rows, row(s.word, s.remoteForm(), s.means))
 	}
-	return append(rows, row(wordStatus+" "+run, "what is flipped and owed, what blocks, what it costs"))
+	return append(rows, row(wordStatus, "", "what is flipped and owed, what blocks, what it costs"))
 }
 
 // parseModes reads an answer to a question after the modes: numbers of the list or

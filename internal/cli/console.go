@@ -30,8 +30,13 @@ const redrawEvery = time.Second
 
 // newWatchScreen makes a console for who only watches a run, and types nothing there; the words are for another
 // terminal.
-func (p *program) newWatchScreen(in io.Reader, out io.Writer, run string, from source) *screen {
-	return p.newScreen(in, out, tui.Options{Now: p.clock.Now, Watching: true, Words: commandsFor(run), Again: from.again})
+func (p *program) newWatchScreen(in io.Reader, out io.Writer, log *runLog, from source) *screen {
+	spells := p.command
+	if len(log.files) == 0 {
+		spells = func(words, about string) string { return p.elsewhereCommand(words, about, log.service) }
+	}
+	return p.newScreen(in, out, tui.Options{Now: p.clock.Now, Watching: true, Words: commandsFor(log.folder.run, spells),
+		Again: from.again})
 }
 
 // newScreen makes a console on a terminal. The options say what it shows; what is the same for all is put in here.

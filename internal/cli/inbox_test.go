@@ -233,7 +233,7 @@ func TestResults(t *testing.T) {
 	} {
 		out := &strings.Builder{}
 		p := &program{out: out}
-		err := p.tellResult(test.r)
+		err := p.tellResult(addressee{spells: p.command}, test.r)
 		if codeOf(err) != test.code || out.String() != test.says {
 			t.Errorf("%s: %v, said %q", name, err, out)
 		}

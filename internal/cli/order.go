@@ -24,11 +24,21 @@ followed, 1 when it was refused or not sent, 3 when nobody has answered.
 RUN is found by its log on this machine. Where it is walked elsewhere, give --service and
 --redis; then RUN may be last, for the run that commands the service now.`
 
+// orderWord is an order as a command: its word, what follows the run, and how that is read.
+type orderWord struct {
+	word, form, means string
+	kind              steps.OrderKind
+	read              func(words []string) (steps.Order, error)
+}
+
+// use is how the command is written.
+func (o orderWord) use() string { return strings.TrimSpace(o.word + " RUN " + o.form) }
+
 // orderCommands are the words that can be typed where a run is walked, as commands that
 // can be given anywhere.
 func (p *program) orderCommands() []*cobra.Command {
-	approve := p.orderCommand(wordApprove+" RUN DIGEST",
-		"Approve what waits by its digest, at least 8 hex digits", approveArgs)
+	approve := p.orderCommand(orderWord{wordApprove, "DIGEST", "approve what waits by its digest, at least 8 hex digits",
+		steps.OrderApprove, approveArgs})
 	approve.Long += `
 
 rewarm status RUN and the screen of rewarm watch RUN show the digests of what waits: the plan
@@ -39,12 +49,14 @@ The approval is also put where only your own user of Redis may write: that prove
 who approves, where it asks for a second person. Without a user it is a claim.`
 	commands := []*cobra.Command{approve}
 	for _, s := range spokenWords {
+		o := orderWord{s.word, s.remoteForm(), s.means, s.kind, func(words []string) (steps.Order, error) {
+			return s.args(words, p.clock.Now())
+		}}
 		if s.kind == steps.OrderHandover {
-			commands = append(commands, p.handoverCommand(s))
+			commands = append(commands, p.handoverCommand(o))
 			continue
 		}
-		short := strings.ToUpper(s.means[:1]) + s.means[1:]
-		commands = append(commands, p.orderCommand(strings.TrimSpace(s.word+" RUN "+s.remoteForm()), short, s.args))
+		commands = append(commands, p.orderCommand(o))
 	}
 	return commands
 }
@@ -58,7 +70,7 @@ func (s spoken) remoteForm() string {
 }
 
 // args reads what follows the run as the word does where a person types it.
-func (s spoken) args(words []string) (steps.Order, error) {
+func (s spoken) args(words []string, now time.Time) (steps.Order, error) {
 	text := strings.Join(words, " ")
 	if s.kind == steps.OrderAnswer {
 		step, answer, _ := strings.Cut(text, " ")
@@ -67,25 +79,29 @@ func (s spoken) args(words []string) (steps.Order, error) {
 		}
 		return steps.Order{Kind: s.kind, Step: step, Text: answer}, nil
 	}
-	order, _, err := parseSpoken(s.word+" "+text, time.Time{}) // no word but handover has a time
+	order, _, err := parseSpoken(s.word+" "+text, now)
 	return order, err
 }
 
-// handoverCommand is the one word whose parts are flags: a shift is handed over with care.
-func (p *program) handoverCommand(s spoken) *cobra.Command {
+// handoverCommand is the one word whose parts can be named, too: a shift is handed over with care.
+func (p *program) handoverCommand(o orderWord) *cobra.Command {
 	var to, until, reason string
-	cmd := p.orderCommand("handover RUN --to WHO --until TIME --reason TEXT",
-		"Say who has the watch now, until when and why", func(words []string) (steps.Order, error) {
-			if len(words) > 0 || to == "" || until == "" || reason == "" {
-				return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
-			}
-			at, err := steps.ParseUntil(until, p.clock.Now())
-			return steps.Order{Kind: s.kind, To: to, Until: at, Text: reason}, err
-		})
+	asTyped := o.read
+	o.read = func(words []string) (steps.Order, error) {
+		switch {
+		case to+until+reason == "":
+			return asTyped(words)
+		case len(words) > 0 || to == "" || until == "" || reason == "":
+			return steps.Order{}, errors.New("a handover has --to, --until and --reason, and nothing else")
+		}
+		at, err := steps.ParseUntil(until, p.clock.Now())
+		return steps.Order{Kind: o.kind, To: to, Until: at, Text: reason}, err
+	}
+	cmd := p.orderCommand(o)
 	cmd.Long += `
 
 When the time has passed the walk asks who has the watch, and releases nothing until
-somebody says so.`
+somebody says so. The three can be named instead, in any order: --to, --until, --reason.`
 	cmd.Flags().StringVar(&to, "to", "", "`WHO` has the watch from now on")
 	cmd.Flags().StringVar(&until, "until", "", "`TIME` at which it is asked again: 8h, 06:00 (UTC), or RFC 3339")
 	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that says why")
@@ -103,22 +119,27 @@ func approveArgs(words []string) (steps.Order, error) {
 	return steps.Order{Kind: steps.OrderApprove, Digest: strings.ToLower(words[0])}, nil
 }
 
-func (p *program) orderCommand(use, short string, read func([]string) (steps.Order, error)) *cobra.Command {
+func (p *program) orderCommand(o orderWord) *cobra.Command {
 	var service string
+	short := strings.ToUpper(o.means[:1]) + o.means[1:]
 	cmd := &cobra.Command{
-		Use: use, Short: short, Long: short + "." + orderLong,
+		Use: o.use(), Short: short, Long: short + "." + orderLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage(errors.New("no run is given"), "write: rewarm "+use)
+			switch {
+			case len(args) == 0:
+				return usage(errors.New("no run is given"), p.wayToWrite(o, args, service))
+			case slices.ContainsFunc(args, saysNothing):
+				return usage(errors.New("an argument is empty, as of a variable that is not set"), "write: rewarm "+o.use())
 			}
-			if slices.ContainsFunc(args, saysNothing) {
-				return usage(errors.New("an argument is empty, as of a variable that is not set"), "write: rewarm "+use)
-			}
-			order, err := read(args[1:])
+			order, err := o.read(args[1:])
 			if err != nil {
-				return usage(err, "write: rewarm "+use)
+				return usage(err, p.wayToWrite(o, args, service))
 			}
-			return p.order(cmd.Context(), args[0], service, order)
+			err = p.order(cmd.Context(), args[0], service, order)
+			if codeOf(err) == exitUsage && !p.namesRun(args[0], service) {
+				return usage(err, p.wayToWrite(o, args, service)+also("; ", hintOf(err)))
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&service, "service", "", "`NAME` of the service, for a run that is walked elsewhere")
@@ -159,7 +180,7 @@ func (p *program) order(ctx context.Context, name, service string, o steps.Order
 	if err != nil {
 		return err
 	}
-	return p.tellResult(r)
+	return p.tellResult(to, r)
 }
 
 // sender is the name under which an order is given: that of the user of Redis, else that
@@ -252,7 +273,7 @@ func (p *program) recalled(ctx context.Context, to addressee, entry string) bool
 	return err == nil && gone
 }
 
-func (p *program) tellResult(r result) error {
+func (p *program) tellResult(to addressee, r result) error {
 	if p.settings.json() {
 		if err := json.NewEncoder(p.out).Encode(r); err != nil {
 			return err
@@ -269,11 +290,11 @@ func (p *program) tellResult(r result) error {
 	case orderRecalled:
 		return fail(exitHeld, fmt.Errorf("run %s has not read it within %s; it was taken back, nothing was done", r.Run,
 			answerPatience),
-			"its process hangs or sleeps: see rewarm status "+r.Run+", and type it where the run is walked")
+			"its process hangs or sleeps: see "+to.command("status", r.Run)+", and type it where the run is walked")
 	}
 	return fail(exitHeld, fmt.Errorf("no answer within %s: it is not known whether run %s has followed it",
 		answerPatience, r.Run),
-		"see rewarm status "+r.Run+"; where it is read later than 15 s from now it is refused, unless it is a hold or a note")
+		"see "+to.command("status", r.Run)+"; where it is read later than 15 s from now it is refused, unless it is a hold or a note")
 }
 
 func (r result) text() string {

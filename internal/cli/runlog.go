@@ -198,7 +198,7 @@ func (p *program) mirroredRun(ctx context.Context, name, service string) (action
 			"give --service NAME when the cluster has more nodes than were given")
 	}
 	folder := lastRun(folders)
-	if name != "last" {
+	if name != latest {
 		if folder, err = matchRun(folders, name); err != nil {
 			return actions.MirroredRun{}, err
 		}
@@ -465,7 +465,7 @@ func (p *program) outlive(ctx context.Context, l *runLog) error {
 			return nil
 		case now.Until.After(l.walker.Until):
 			return fail(exitCommanded, fmt.Errorf("%w; it renews its command, so its process lives", &now),
-				"rewarm watch "+l.folder.run+" follows it; it can be resumed when its process is gone")
+				p.command("watch", l.folder.run)+" follows it; it can be resumed when its process is gone")
 		}
 	}
 }

@@ -128,6 +128,9 @@ func lastRun(folders []runFolder) runFolder {
 	return folders[len(folders)-1]
 }
 
+// errNoRun says that nothing here has the name that was given.
+var errNoRun = errors.New("there is no run")
+
 // findRun finds a run by its id, by the beginning or end of it when that is enough to
 // tell, or as `last`.
 func (p *program) findRun(name string) (runFolder, error) {
@@ -137,10 +140,10 @@ func (p *program) findRun(name string) (runFolder, error) {
 	}
 	if len(folders) == 0 {
 		home, err := p.runsHome()
-		return runFolder{}, errors.Join(usage(fmt.Errorf("there is no run in %s", home),
+		return runFolder{}, errors.Join(usage(fmt.Errorf("%w in %s", errNoRun, home),
 			"rewarm demo makes one; another place is given by --state-dir"), err)
 	}
-	if name == "last" {
+	if name == latest {
 		return lastRun(folders), nil
 	}
 	return matchRun(folders, name)
@@ -160,7 +163,7 @@ func matchRun(folders []runFolder, name string) (runFolder, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return runFolder{}, usage(fmt.Errorf("there is no run %q", name),
+		return runFolder{}, usage(fmt.Errorf("%w %q", errNoRun, name),
 			"rewarm runs lists them; the latest walk is called last")
 	}
 	var names []string

@@ -128,7 +128,7 @@ are not at their steady value, past their review or set by hand.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case service == "" || len(args) > 0:
-				return p.status(cmd.Context(), append(args, "last")[0], service)
+				return p.status(cmd.Context(), append(args, latest)[0], service)
 			}
 			return p.serviceStatus(cmd.Context(), service, book)
 		},

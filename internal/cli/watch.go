@@ -26,7 +26,7 @@ A run that no process of this machine walks is followed in its mirror in Redis: 
 its log or, for a run of another machine, that of --redis.`,
 		Args: atMost(1, "watch [RUN]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.watch(cmd.Context(), append(args, "last")[0], service)
+			return p.watch(cmd.Context(), append(args, latest)[0], service)
 		},
 	}
 	serviceFlag(cmd, &service)
@@ -45,7 +45,7 @@ func (p *program) watch(ctx context.Context, name, service string) error {
 	signals, stop := p.where.interrupts()
 	p.closeLater(func() error { stop(); return nil })
 	if t := p.terminal(); p.fullScreen(t) {
-		return p.watchOnScreen(ctx, folder, from, p.newWatchScreen(t.file, p.screenFile(), folder.run, from), signals, lacks)
+		return p.watchOnScreen(ctx, folder, from, p.newWatchScreen(t.file, p.screenFile(), log, from), signals, lacks)
 	}
 	p.warnOfHead(lacks)
 	go func() {

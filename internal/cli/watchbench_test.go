@@ -46,7 +46,7 @@ func watchOnce(b *testing.B, state string) (first, whole time.Duration) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := p.newWatchScreen(keys, eye, log.folder.run, from)
+	s := p.newWatchScreen(keys, eye, log, from)
 	ended := make(chan error, 1)
 	go func() { ended <- p.watchOnScreen(context.Background(), log.folder, from, s, nil, nil) }()
 	<-eye.waits[" on catalog"]
