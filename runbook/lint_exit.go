@@ -26,13 +26,24 @@ var recoverySigns = []recoverySign{
 
 var staleWords = []string{"stale"}
 
+// lostWords are those of reads that get no answer.
+var lostWords = []string{"rejected", "rejections", "refused", "refusals", "shed", "unserved", "unavailable", "error",
+	"errors", "failed", "failures", "5xx"}
+
 // ExitOnStale gives the bounds of the exit that watch stale copies, by the names and queries of their probes; none when
 // the exit does not look at them.
-func (d *Document) ExitOnStale() Gate {
+func (d *Document) ExitOnStale() Gate { return d.exitOn(staleWords) }
+
+// ExitOnLost gives the bounds of the exit that watch what readers are refused and what fails, by the names and queries
+// of their probes; none when the exit does not look at it.
+func (d *Document) ExitOnLost() Gate { return d.exitOn(lostWords) }
+
+// exitOn gives the groups of the exit of which a probe mentions one of the words.
+func (d *Document) exitOn(words []string) Gate {
 	return slices.DeleteFunc(slices.Clone(d.Exit.When), func(group Group) bool {
 		return !slices.ContainsFunc(group, func(b Bound) bool {
 			p := d.Probe(b.Probe)
-			return p != nil && mentions(p.Name+" "+p.Query, staleWords...)
+			return p != nil && mentions(p.Name+" "+p.Query, words...)
 		})
 	})
 }

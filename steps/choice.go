@@ -39,6 +39,9 @@ func ChoiceOf(doc *runbook.Document, declared ...runbook.Mode) Choice {
 	return c
 }
 
+// BrakesGoOn is what a person is told who is asked after the modes: only steps that are for certain modes wait.
+const BrakesGoOn = "brakes for every mode do not wait"
+
 // Declared says which modes were declared, or that none was; "" as long as that is open, and where a runbook does not
 // ask for them.
 func (s *State) Declared() string {

@@ -224,7 +224,7 @@ func (n *next) unfinished() string {
 			return fmt.Sprintf("the protecting step %s is not done", step.Name)
 		}
 		if st.Owed {
-			return "owed: " + n.waitingFor(n.s.expectWatch(step, st))
+			return "on, unproved: " + n.waitingFor(n.s.expectWatch(step, st))
 		}
 		if undo := n.s.callOf(step.Name, true, false); undo != nil && !undo.Finished {
 			return step.Name + ": undoing its call has not ended"

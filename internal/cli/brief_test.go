@@ -36,7 +36,7 @@ func TestBreachIsSaidOnce(t *testing.T) {
 		seen("fail", 0, fails),
 		&steps.Guarded{Guard: "guard 3 partitions", Breached: true, Action: "holds", Findings: []probes.Finding{fails}},
 		&steps.Held{Cause: "guard 3 partitions", Sentence: `guard 3 partitions is breached: partitions 0.4 < 0.95 at least in {partition="recall"}`,
-			Can: "wait, or abort", Costs: "copies on stale.product-detail run out by 10:09:30Z at the latest"},
+			Can: "wait, or abort", Costs: "copies on stale.product-detail run out now, the last by 10:09:30Z"},
 		seen("pass", 1, passes), seen("pass", 2, passes),
 		&steps.Guarded{Guard: "guard 3 partitions", Findings: []probes.Finding{passes}},
 		&steps.Held{Cause: "guard 3 partitions", Lifted: true, Sentence: "the guard holds again"},
@@ -47,8 +47,8 @@ func TestBreachIsSaidOnce(t *testing.T) {
 10:07:32.0Z     +0.0s  run  HOLD: guard 3 partitions is breached: partitions 0.4
         < 0.95 at least in {partition="recall"}
         may:    wait, or abort
-        costs:  copies on stale.product-detail run out by 10:09:30Z at the
-                latest
+        costs:  copies on stale.product-detail run out now, the last by
+                10:09:30Z
 10:07:36.0Z     +0.0s  run  hold lifted (guard 3 partitions): the guard holds
         again
 10:07:37.0Z     +0.0s  run  HOLD: held by ana: lunch

@@ -122,7 +122,7 @@ func spokenHelp() []string {
 	}
 	return append(rows,
 		row("WORD"+surely+" …", "that order, where the line could be an answer"),
-		row(wordStatus, "what is flipped and owed, what blocks, what it costs"),
+		row(wordStatus, "what is flipped and unproved, what blocks, what it costs"),
 		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
 }
 
@@ -140,7 +140,7 @@ func commandsFor(run string, spells func(words, about string) string) []string {
 		}
 		rows = append(rows, row(s.word, s.remoteForm(), s.means))
 	}
-	return append(rows, row(wordStatus, "", "what is flipped and owed, what blocks, what it costs"))
+	return append(rows, row(wordStatus, "", "what is flipped and unproved, what blocks, what it costs"))
 }
 
 // parseModes reads an answer to a question after the modes: numbers of the list or

@@ -30,7 +30,7 @@ func (t *transcript) events(record audit.Record, body any) []event {
 	case *steps.Judged:
 		return one(t.at(b.Step), t.judgedText(b))
 	case *steps.OwedBody:
-		return one(t.at(b.Step), "its effect is owed; "+t.stillOwed())
+		return one(t.at(b.Step), "on, effect not proved yet; "+t.stillOwed())
 	case *steps.Guarded:
 		return one(t.here(), guardedText(b))
 	case *steps.Recovered:

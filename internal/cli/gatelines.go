@@ -50,6 +50,7 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 	if text, ok := t.obey.changed(record.T, b.Propagation); ok {
 		events = append(events, event{where: t.here(), text: text})
 	}
+	events = append(events, t.lost(record.T, b)...)
 	for i := range b.Gates {
 		if t.brief && saidNext(&b.Gates[i]) {
 			t.gates.line(record.T, &b.Gates[i]).keep(record.T, &b.Gates[i])

@@ -277,7 +277,7 @@ func TestTypingAheadDoesNotApprove(t *testing.T) {
 	s.sees("leaders.cell          60 leaders (steady 400) ")
 	s.sees("blocks: allow-prewarm waits for an approval")
 	s.sees("may:    approve, approve stage, hold, abort")
-	s.sees("costs:  copies on stale.product-detail run out by ")
+	s.sees("costs:  copies on stale.product-detail run out now, the last by ")
 	for output, wants := range map[string][]string{
 		"text": {"waits:  plan ", "releasing; rewarm approve ", "waits:  stage ", ", prewarm.bucket to ", "; rewarm approve "},
 		"json": {`"approvals":[{"step":"allow-prewarm","scope":"plan","digest":"`, `"scope":"stage","digest":"`},

@@ -116,6 +116,7 @@ func (d *driver) confirmRows(q steps.Question) []string {
 	typed := "type the answer on one line"
 	if q.Modes {
 		rows = append(append(modesAsked(q), choiceRows(d.doc())...), rows...)
+		rows = append(rows, steps.BrakesGoOn)
 		typed = "type numbers or names, as 1,2"
 	}
 	if !q.Until.IsZero() {

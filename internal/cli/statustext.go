@@ -40,7 +40,7 @@ func (v standing) text(width int) string {
 	}
 	rows = append(rows, v.flipped()...)
 	if owed := s.Owed(); len(owed) > 0 && v.over == nil {
-		rows = append(rows, "owed: "+strings.Join(owed, ", "))
+		rows = append(rows, "on, effect not proved yet: "+strings.Join(owed, ", "))
 	}
 	rows = append(rows, v.undos()...)
 	for _, h := range s.DoneByHand() {

@@ -27,24 +27,25 @@ type recordPrinter interface {
 // it is made, with what it came from. A hold has rows below its line, set in: what a
 // person can do and what waiting costs. On a terminal lines break between words.
 type transcript struct {
-	out   io.Writer
-	brief bool
-	day   string
-	stage string
-	doc   *runbook.Document // nil when this version cannot parse it
-	hand  bool              // the log is of one flip by hand
-	home  map[string]string // step: its stage
-	owed  []string          // steps, in the order they came
-	paid  bool              // the latest verdict ended something that was owed
-	gates gateLines
-	redis string // why Redis could not be read at the last poll
-	obey  obeying
-	tries tries
-	plans map[string]*steps.Planned // by digest
+	out       io.Writer
+	brief     bool
+	day       string
+	stage     string
+	doc       *runbook.Document // nil when this version cannot parse it
+	hand      bool              // the log is of one flip by hand
+	home      map[string]string // step: its stage
+	owed      []string          // steps, in the order they came
+	paid      bool              // the latest verdict ended something that was owed
+	gates     gateLines
+	lostReads lostReads
+	redis     string // why Redis could not be read at the last poll
+	obey      obeying
+	tries     tries
+	plans     map[string]*steps.Planned // by digest
 }
 
 func newTranscript(out io.Writer) *transcript {
-	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, tries: tries{},
+	return &transcript{out: out, home: map[string]string{}, gates: gateLines{}, lostReads: lostReads{}, tries: tries{},
 		plans: map[string]*steps.Planned{}}
 }
 
@@ -175,9 +176,9 @@ func (t *transcript) stillOwed() string {
 	case len(t.owed) == 0 && !t.paid:
 		return ""
 	case len(t.owed) == 0:
-		return "nothing is owed any more"
+		return "the effect of every brake is proved"
 	}
-	return "still owed: " + strings.Join(t.owed, ", ")
+	return "still unproved: " + strings.Join(t.owed, ", ")
 }
 
 // jsonLines prints the records themselves, one a line.

@@ -27,6 +27,15 @@ func (d *drawing) board(said []saying, width, height int) []string {
 	return d.stack(sections, []int{9, 2, 0, 3, 4, 5, 6, 7, 8, 1}, width, height)
 }
 
+// costRows is how many rows of the foot what waiting costs may take: from 24 on what readers lose now has one more than
+// the copies that run out.
+func costRows(height int) int {
+	if height < 24 {
+		return 1
+	}
+	return 2
+}
+
 // footRows is how many rows the foot may take on a screen of a height.
 func footRows(height int) int {
 	switch {

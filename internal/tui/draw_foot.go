@@ -21,16 +21,13 @@ func (d *drawing) foot(width, most int) []string {
 	}
 	var last []string
 	if may := d.may(width); may != "" {
-		last = append(last, may)
+		last = d.alarm([]string{clean(may)}, width, 1)
 	}
+	left := most - len(last)
 	if costs := d.costs(); costs != "" && most > 2 {
-		last = append(last, costs)
+		last, left = append(last, d.alarm(wrapped(clean(costs), width, 2), width, d.costRows)...), left-1
 	}
-	rows := d.alarm(wrapped(clean(d.blocks()), width, 2), width, most-len(last))
-	for _, text := range last {
-		rows = append(rows, d.alarm([]string{clean(text)}, width, 1)...)
-	}
-	return rows
+	return append(d.alarm(wrapped(clean(d.blocks()), width, 2), width, left), last...)
 }
 
 // noticed is what whoever watches has to know first, with what else there is room for; nil for nothing. A walk that says
@@ -62,13 +59,15 @@ func (d *drawing) oneRow(width int) string {
 	return clean(d.blocks())
 }
 
-// costs says what waiting costs; nothing while nothing has to wait.
+// costs says what waiting costs; while nothing has to wait, what readers lose all the same.
 func (d *drawing) costs() string {
 	switch {
-	case d.s.Ending != "" || d.blocking == "":
+	case d.s.Ending != "":
 		return ""
 	case d.s.Stopped() != nil && d.s.Begun.Lab: // the lab has ended with it
 		return ""
+	case d.blocking == "":
+		return also("readers lose: ", d.s.Lost())
 	}
 	return also("waiting costs: ", d.s.Costs(d.now))
 }

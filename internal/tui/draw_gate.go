@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -126,6 +127,7 @@ type judged struct {
 	bound *runbook.Bound
 	any   bool
 	text  string
+	room  float64 // between the value and the bound, as a share of the bound; negative outside, 0 where it is not known
 }
 
 // rank orders findings: what fails, then what is unknown, then what passes.
@@ -169,7 +171,7 @@ func (d *drawing) gateRows(rows []string, gate *steps.GateView, title string, li
 	return rows
 }
 
-// judgedOf puts the findings of a gate with their bounds in the order of their rank.
+// judgedOf puts the findings of a gate with their bounds in the order of their rank, what fails by how far it is out.
 func (d *drawing) judgedOf(gate *steps.GateView) []judged {
 	list := make([]judged, 0, len(gate.Findings))
 	for _, group := range gate.Gate {
@@ -179,11 +181,16 @@ func (d *drawing) judgedOf(gate *steps.GateView) []judged {
 				if j.Verdict != probes.Unknown { // else only its probe is named
 					j.text = d.boundText(gate, j)
 				}
+				if j.Verdict == probes.Fail {
+					j.room, _ = d.room(j.bound, gate, d.s.Latest(askOf(d.s.Doc, j.bound, gate)))
+				}
 				list = append(list, j)
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b judged) int { return a.rank() - b.rank() })
+	slices.SortStableFunc(list, func(a, b judged) int {
+		return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.room, b.room))
+	})
 	return list
 }
 
@@ -289,27 +296,38 @@ func (d *drawing) age(a *probes.Answer) string {
 
 // margin is how far a value lies on the right side of its bound, as a share of the bound.
 func (d *drawing) margin(bound *runbook.Bound, gate *steps.GateView, a *probes.Answer) string {
-	limit, ok := d.operand(bound.Operand, gate)
-	if !ok || a == nil || a.Count == 0 || limit == 0 {
-		return ""
-	}
-	var inside float64
-	switch bound.Op {
-	case runbook.AtMost, runbook.Below:
-		inside = limit - a.Max.Value
-	case runbook.AtLeast, runbook.Above:
-		inside = a.Min.Value - limit
-	default:
-		return ""
-	}
-	percent := 100 * inside / math.Abs(limit)
+	room, ok := d.room(bound, gate, a)
+	percent := 100 * room
 	switch {
+	case !ok || math.IsInf(room, 0):
+		return ""
 	case percent <= -1000:
-		return rounded(1-percent/100, "x", "")
+		return rounded(1-room, "x", "")
 	case math.Signbit(percent):
 		return rounded(percent, "", "%")
 	}
 	return rounded(percent, "+", "%")
+}
+
+// room is what lies between a value and its bound as a share of the bound, infinite where that is 0; negative outside,
+// and false where there is no such number.
+func (d *drawing) room(bound *runbook.Bound, gate *steps.GateView, a *probes.Answer) (float64, bool) {
+	limit, ok := d.operand(bound.Operand, gate)
+	if !ok || a == nil || a.Count == 0 {
+		return 0, false
+	}
+	inside := limit - a.Max.Value
+	switch bound.Op {
+	case runbook.AtMost, runbook.Below:
+	case runbook.AtLeast, runbook.Above:
+		inside = a.Min.Value - limit
+	default:
+		return 0, false
+	}
+	if inside == 0 {
+		return 0, limit != 0
+	}
+	return inside / math.Abs(limit), true
 }
 
 // rounded is a whole number with something before and behind it.

@@ -39,10 +39,19 @@ func (d *drawing) owedSection(width int) section {
 	}
 	least := len(rows)
 	if owed := d.s.Owed(); len(owed) > 0 {
-		rows = append(rows, d.paintedWrap(d.ink.doubt, "owed: "+strings.Join(owed, ", "), width, 6)...)
+		rows = append(rows, d.paintedWrap(d.ink.doubt, unproved(owed, width), width, 6)...)
 		least++
 	}
 	return section{rows: slices.Concat(rows, rest, d.undoRows(width)), least: least, flows: true}
+}
+
+// unproved names the brakes that are on and whose effect was not seen yet.
+func unproved(owed []string, width int) string {
+	names := strings.Join(owed, ", ")
+	if text := "on, effect not proved yet: " + names; cells(text) <= width {
+		return text
+	}
+	return "on, unproved: " + names
 }
 
 // undoRows say what an undo waits for, and which are not made any more and why.

@@ -74,9 +74,9 @@ func (d *drawing) noStep() string {
 	case d.s.Ending != "":
 		return "the run is " + string(d.s.Ending)
 	case owed == 1:
-		return "none is open; the effect of a brake is awaited"
+		return "none is open; a brake is on, and its effect not proved yet"
 	case owed > 1:
-		return fmt.Sprintf("none is open; the effect of %d brakes is awaited", owed)
+		return fmt.Sprintf("none is open; %d brakes are on, and their effect not proved yet", owed)
 	}
 	return "none is open"
 }
@@ -242,13 +242,22 @@ func (d *drawing) flipText(flip *runbook.Flip) string {
 func (d *drawing) askRows(q *steps.Question, width int) []string {
 	rows := d.paintedWrap(d.ink.strong, "  asks: "+q.Asks, width, 8)
 	if !q.Until.IsZero() {
-		rows = append(rows, d.fit(fmt.Sprintf("  in %s without an answer: %s", lasts(q.Until.Sub(d.now)+time.Second), q.Else), width))
+		rows = append(rows, d.paintedWrap(ink{}, fmt.Sprintf("  in %s without an answer: %s", lasts(q.Until.Sub(d.now)+time.Second), q.Else)+
+			d.brakesGoOn(q), width, 4)...)
 	}
 	if q.Modes {
 		rows = append(rows, d.modeRows(q, width)...)
 		rows = append(rows, d.paintedWrap(d.ink.quiet, "  an answer stands: \"take STEP\" puts on a brake that it left out, \"undo STEP\" lifts one", width, 4)...)
 	}
 	return rows
+}
+
+// brakesGoOn says of the question after the modes what does not wait for it.
+func (d *drawing) brakesGoOn(q *steps.Question) string {
+	if !q.Modes {
+		return ""
+	}
+	return "; " + steps.BrakesGoOn
 }
 
 // spacious is from how many columns on there is room to explain.

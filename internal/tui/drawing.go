@@ -24,6 +24,7 @@ type drawing struct {
 	behind   string // how far the screen has come with a log that is there already
 	notice   notice
 	tall     bool   // there are rows enough for whole sentences
+	costRows int    // that what waiting costs may take
 	speed    string // of the time of the run, "" for real time
 
 	cells [mostGraph]mark // of the graph that is being drawn

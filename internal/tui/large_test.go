@@ -31,8 +31,8 @@ func TestLargeRun(t *testing.T) {
 	}
 	owed := plain(screenOf(t, events[:400-largerun.Calm], 160, 50, Options{}).frame())
 	asked := plain(screenOf(t, events, 160, 50, Options{}).frame())
-	if !strings.Contains(owed, "owed: step-") || !strings.Contains(asked, "waits for an approval") {
-		t.Errorf("owed:\n%s\nasked:\n%s", owed, asked)
+	if !strings.Contains(owed, "on, unproved: step-") || !strings.Contains(asked, "waits for an approval") {
+		t.Errorf("unproved:\n%s\nasked:\n%s", owed, asked)
 	}
 }
 

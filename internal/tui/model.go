@@ -243,7 +243,7 @@ func (m *model) frame() []string {
 		return m.empty()
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
-	d.behind, d.tall = m.behind(), m.height >= tallEnough
+	d.behind, d.tall, d.costRows = m.behind(), m.height >= tallEnough, costRows(m.height)
 	m.forget(d)
 	if !m.past {
 		d.notice = m.notice
