@@ -156,9 +156,10 @@ func failUnanswered(from peer, err error) *Failure {
 	f := &Failure{
 		Cause:    NoAnswer,
 		Sentence: fmt.Sprintf("redis %s gave no answer: %s", from.name, from.reason(err)),
-		Hint:     "it is not known whether it was done; settle before doing anything else to this control",
-		Retry:    time.Second,
-		err:      err,
+		Hint: from.unknown("see that it runs and that the address is right",
+			"it is not known whether it was done; settle before doing anything else to this control"),
+		Retry: time.Second,
+		err:   err,
 	}
 	if errors.Is(err, context.Canceled) {
 		f.Sentence = fmt.Sprintf("it was interrupted before redis %s had answered", from.name)
@@ -170,6 +171,7 @@ func failUnanswered(from peer, err error) *Failure {
 // of Redis' own may come from something in between, which does not know itself
 // whether Redis has done it.
 func failAnswer(from peer, answer redis.Error) *Failure {
+	const between = "see what stands between here and redis, and its log"
 	text := answer.Error()
 	for _, r := range refusals {
 		if r.matches(text) {
@@ -180,7 +182,7 @@ func failAnswer(from peer, answer redis.Error) *Failure {
 	return &Failure{
 		Cause:    NotKnown,
 		Sentence: fmt.Sprintf("redis %s answers with an error that is not known here: %s", from.name, printable(from.conceal(text))),
-		Hint:     "see what stands between here and redis, and its log; what became of a write is settled first",
+		Hint:     from.unknown(between, between+"; what became of a write is settled first"),
 		Retry:    time.Second,
 		err:      answer,
 	}

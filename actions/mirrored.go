@@ -145,7 +145,7 @@ func scanMirrors(ctx context.Context, node controls.Target, o Options, found map
 	for cursor := uint64(0); ; {
 		page := redis.NewScanCmd(ctx, nil, "scan", cursor, "match", controls.AnyLog, "count", scanPage)
 		if err := server.Do(ctx, page); err != nil {
-			return fail(peerOf(node, plain(node.String(), false)), fmt.Errorf("looking for runs: %w", err))
+			return fail(peerOf(node, plain(node.String(), false), true), fmt.Errorf("looking for runs: %w", err))
 		}
 		keys, next := page.Val()
 		for _, key := range keys {

@@ -10,9 +10,20 @@ import (
 type peer struct {
 	name    string
 	secrets controls.Secrets
+	read    bool // it was asked for what it holds, and told to change nothing
 }
 
-func peerOf(t controls.Target, name string) peer { return peer{name: name, secrets: t.Secrets()} }
+func peerOf(t controls.Target, name string, read bool) peer {
+	return peer{name: name, secrets: t.Secrets(), read: read}
+}
+
+// unknown is the way out where nobody knows what became of a request.
+func (p peer) unknown(see, write string) string {
+	if p.read {
+		return see + "; it was only to be read, and nothing has changed by that"
+	}
+	return write
+}
 
 // conceal takes the secrets out of a text of the server, which must not have been cut or escaped yet.
 func (p peer) conceal(text string) string { return p.secrets.Conceal(text) }

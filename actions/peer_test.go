@@ -3,6 +3,7 @@ package actions
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -31,4 +32,18 @@ func TestASecretThatIsRepeated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAQuestionHasNothingToSettle: who only asked a Redis that does not answer is not sent to find out what was written.
+func TestAQuestionHasNothingToSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, reply := range []string{"", "-ERR of something in between\r\n"} {
+			n := &node{t: t, answer: func([]string) string { return reply }}
+			s := openStore(t, "redis://a:1", network{"a:1": n}.dial, time.Second)
+			_, err := s.Survey(t.Context())
+			if hint := fail(peer{}, err).Hint; strings.Contains(hint, "settle") || !strings.Contains(hint, "nothing has changed") {
+				t.Errorf("answer %q: %v, hint %q", reply, err, hint)
+			}
+		}
+	})
 }

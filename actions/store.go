@@ -121,7 +121,7 @@ func (s *Store) at(server *controls.Server) string {
 
 // fail explains what came of asking a server.
 func (s *Store) fail(server *controls.Server, err error) *Failure {
-	return fail(peerOf(s.target, s.at(server)), err)
+	return fail(peerOf(s.target, s.at(server), server == s.reads), err)
 }
 
 func (s *Store) query(ctx context.Context, cmds ...redis.Cmder) error {
