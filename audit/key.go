@@ -54,7 +54,7 @@ func readKey(path string) (string, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("%s may be read by others (mode %04o): set it to 0600", show(path), info.Mode().Perm())
 	}
-	b, err := os.ReadFile(path)
+	b, err := ReadRegular(path, MaxBeside)
 	return strings.TrimSuffix(string(b), "\n"), err
 }
 

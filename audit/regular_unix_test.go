@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,11 +26,26 @@ func TestPipeIsNoLog(t *testing.T) {
 			}
 			return nil
 		},
-		"open": func() error { _, err := Open(pipe, newClock(), Options{Run: "run"}); return err },
+		"whole": func() error { _, err := ReadRegular(pipe, MaxBeside); return err },
+		"open":  func() error { _, err := Open(pipe, newClock(), Options{Run: "run"}); return err },
 	}
 	for name, look := range looks {
 		if err := look(); err == nil || !strings.Contains(err.Error(), "is no file but a pipe") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWholeFileHasAnEnd: a file that should be small is not read for ever.
+func TestWholeFileHasAnEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "head")
+	for text, says := range map[string]string{"": "", "12345678": "", "123456789": "head is longer than the 8 bytes that it can have"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadRegular(path, 8)
+		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) || err == nil && string(got) != text {
+			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 }

@@ -265,7 +265,7 @@ func (p *program) publicKeys() ([]note.Verifier, error) {
 	files, _ := filepath.Glob(filepath.Join(keys, "*.pub")) // the pattern is well formed
 	var list []note.Verifier
 	for _, file := range files {
-		public, err := os.ReadFile(file)
+		public, err := audit.ReadRegular(file, audit.MaxBeside)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +284,7 @@ func (p *program) verifier() (note.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	public, err := os.ReadFile(filepath.Join(keys, "head.pub"))
+	public, err := audit.ReadRegular(filepath.Join(keys, "head.pub"), audit.MaxBeside)
 	if err != nil {
 		return nil, fmt.Errorf("the public key of heads: %w", err)
 	}

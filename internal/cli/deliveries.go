@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/internal/notify"
 )
 
@@ -24,7 +25,7 @@ type deliveries struct {
 
 func openDeliveries(dir string, logger *slog.Logger) *deliveries {
 	d := &deliveries{path: filepath.Join(dir, "notified.json"), logger: logger, upTo: map[string]uint64{}}
-	text, err := os.ReadFile(d.path)
+	text, err := audit.ReadRegular(d.path, audit.MaxBeside)
 	if err == nil {
 		err = json.Unmarshal(text, &d.upTo)
 	}

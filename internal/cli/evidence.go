@@ -165,7 +165,7 @@ func (p *program) publicKey() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	public, err := os.ReadFile(filepath.Join(keys, "head.pub"))
+	public, err := audit.ReadRegular(filepath.Join(keys, "head.pub"), audit.MaxBeside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ func (f runFolder) headPath() string { return filepath.Join(f.dir, "head") }
 
 // head is the signed head beside the log, unopened; nil when there is none, or it cannot be read.
 func (f runFolder) head() ([]byte, error) {
-	signed, err := os.ReadFile(f.headPath())
+	signed, err := audit.ReadRegular(f.headPath(), audit.MaxBeside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rewarm/rewarm/audit"
 )
 
 // Material is everything that a bundle is made of.
@@ -31,7 +33,7 @@ func Read(run string, segments []string, key []byte) (Material, error) {
 		m.Key = []byte(keyText(key))
 	}
 	dir := filepath.Dir(segments[0])
-	head, err := os.ReadFile(filepath.Join(dir, "head"))
+	head, err := audit.ReadRegular(filepath.Join(dir, "head"), audit.MaxBeside)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("the head: %w", err)
 	}
@@ -58,7 +60,7 @@ func (m *Material) readCaptures(dir string) error {
 		if !entry.Type().IsRegular() || !isCapture(entry.Name()) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		text, err := audit.ReadRegular(filepath.Join(dir, entry.Name()), mostBytes)
 		if err != nil {
 			return fmt.Errorf("the captures: %w", err)
 		}
