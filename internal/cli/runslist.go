@@ -38,6 +38,7 @@ type listed struct {
 	// IncidentMS is the same from when the first of the runs began that were taken over one from another.
 	IncidentMS int64  `json:"incident_ms,omitempty"`
 	Overrides  int    `json:"overrides"`
+	TakenBy    string `json:"taken_over_by,omitempty"` // the run that has taken over: the overrides are its now
 	Lab        bool   `json:"lab,omitempty"`
 	Mirrored   int    `json:"mirrored,omitempty"`  // records that only the mirror in Redis has
 	Elsewhere  bool   `json:"elsewhere,omitempty"` // this machine has nothing of it
@@ -106,6 +107,9 @@ func (p *program) showElsewhere(ctx context.Context, here []runFolder) (count in
 		}
 		count++
 		l := listed{Run: r.Run, Service: r.Service, State: to.state(ctx), Elsewhere: true}
+		if by, err := to.store.TakenOver(ctx, r.Run); err == nil && by != nil && l.State == stateInterrupted {
+			l.TakenBy = by.Run
+		}
 		if err := p.showListed(l); err != nil {
 			return count, err
 		}
@@ -136,9 +140,9 @@ func (p *program) listedRun(log *runLog) listed {
 	case err != nil:
 		return p.listedTrouble(folder, err)
 	}
-	s := p.statusOf(state, log.walked())
+	s := p.statusOf(state, log.walked()).after(p.takenOverIn(log, state), state)
 	l := listed{Run: folder.run, Mirrored: len(log.mirrored), Service: s.Service, State: s.State, Stage: s.Stage,
-		Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), Lab: s.Lab,
+		Began: state.BegunAt.UTC(), Overrides: len(s.Overrides), TakenBy: s.TakenBy, Lab: s.Lab,
 		Hand: state.Begun.Hand != nil}
 	if state.Recovered != nil {
 		l.TookMS, l.IncidentMS = state.Recovered.TookMS, state.Recovered.IncidentMS
@@ -177,6 +181,9 @@ func (p *program) showListed(l listed) error {
 	}
 	if l.Overrides > 0 {
 		text += ", " + countOf(l.Overrides, "control") + " not at the steady value"
+	}
+	if l.TakenBy != "" {
+		text += " when run " + l.TakenBy + " took over"
 	}
 	if l.Lab {
 		text += ", on the lab"
