@@ -96,8 +96,8 @@ func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
 	at := latest[len(latest)-1].At
 	since := fmt.Sprintf("the last entry of its mirror is of %s", at.UTC().Format("15:04:05Z"))
 	switch {
-	case commander.Run != m.log.folder.run || commander.Lapsed():
-		return notice{text: "nobody walks this run any more: nobody has its command, and " + since + "; " +
+	case !m.log.walkedBy(m.p.where.host, commander):
+		return notice{text: "nobody walks this run any more: " + m.gone(commander) + ", and " + since + "; " +
 			m.p.goesOn(m.log.folder.run, over), over: true}, nil
 	case now.Sub(at) > silentFor:
 		text := fmt.Sprintf("nothing new comes: %s on %s has the command of this run, and %s",
@@ -105,6 +105,14 @@ func (m *mirrorTail) silence(ctx context.Context) (notice, error) {
 		return notice{text: text}, nil
 	}
 	return notice{}, nil
+}
+
+// gone says how that is known.
+func (m *mirrorTail) gone(c actions.Commanded) string {
+	if c.Run == m.log.folder.run && !c.Lapsed() {
+		return "its process on this machine is gone"
+	}
+	return "nobody has its command"
 }
 
 // end is not known before a mirror has been read.

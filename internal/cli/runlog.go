@@ -77,6 +77,15 @@ func (l *runLog) last() audit.Record {
 	return last
 }
 
+// walkedBy reports whether the run is walked by who commands its service. A lease lives on for a while without its
+// process: of one of this machine the lock of the log tells at once that it is gone.
+func (l *runLog) walkedBy(here string, c actions.Commanded) bool {
+	if c.Run != l.folder.run || c.Lapsed() {
+		return false
+	}
+	return c.Host != here || len(l.files) == 0 || beingWritten(l.folder.logPath())
+}
+
 // walked reports whether a process goes on with the run now, here or elsewhere.
 func (l *runLog) walked() bool {
 	return l.walker != nil || len(l.files) > 0 && beingWritten(l.folder.logPath())
@@ -231,7 +240,7 @@ func (p *program) complete(ctx context.Context, l *runLog) error {
 	if m != nil {
 		m.tell(p, l)
 	}
-	if commander, err := l.store.Commander(ctx); err == nil && commander.Run == l.folder.run && !commander.Lapsed() {
+	if commander, err := l.store.Commander(ctx); err == nil && l.walkedBy(p.where.host, commander) {
 		l.walker = &commander
 	}
 	if by, err := l.store.TakenOver(ctx, l.folder.run); err == nil && by != nil {
@@ -440,7 +449,7 @@ func (p *program) goOn(ctx context.Context, l *runLog) error {
 		return l.trouble
 	}
 	if l.walker == nil || len(l.files) > 0 && l.walker.Host == p.where.host {
-		return nil // its process was of this machine, whose lock says that it is gone
+		return nil // of a process of this machine the lock of the log tells
 	}
 	return p.outlive(ctx, l)
 }

@@ -263,6 +263,26 @@ func TestLogBehindItsHeadIsNotGoneOnWith(t *testing.T) {
 	s.says(exitUnverified, "resume last", "head: the signed head: ")
 }
 
+// TestLeaseOutlivesItsProcess: of a walk of this machine the lock tells that it is gone, when Redis knows it 15 s later.
+func TestLeaseOutlivesItsProcess(t *testing.T) {
+	for host, state := range map[string]string{"desk": "interrupted", "ops-2": "running"} {
+		s := newMirrorSeat(t)
+		s.keeps(s.records(host, 1, 3)...)
+		store, err := actions.Open(actions.Options{URL: s.url, Service: "catalog", Clock: wallClock{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Take(t.Context(), actions.Holder{Run: mirroredID, Actor: "ben", Host: host}); err != nil {
+			t.Fatal(err)
+		}
+		s.says(exitDone, "status last", "state "+state)
+		s.says(exitDone, "runs", mirroredID, " "+state+" ")
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLogBehindItsHeadIsShownWithAWarning: whoever only looks at it sees what is there, and what is not.
 func TestLogBehindItsHeadIsShownWithAWarning(t *testing.T) {
 	s := newMirrorSeat(t)
