@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -138,6 +139,9 @@ func atMost(n int, form string) cobra.PositionalArgs {
 func countOf(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "ry"); ok { // as of entries
+		return strconv.Itoa(n) + " " + stem + "ries"
 	}
 	return strconv.Itoa(n) + " " + thing + "s"
 }
