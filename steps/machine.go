@@ -187,6 +187,11 @@ func (s *State) found(now time.Time, approve ApproveMode) []string {
 		}
 		list = append(list, fmt.Sprintf(text, c.Step))
 	}
+	for _, h := range s.holds {
+		if aPersonLifts(h.Cause) {
+			list = append(list, h.Sentence+"; only a person lifts that, with "+releaseWord)
+		}
+	}
 	for _, l := range s.Lifts() {
 		list = append(list, "the undo of "+l.String()+": "+l.Awaits(approve))
 	}
