@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/rewarm/rewarm/actions/controls"
@@ -40,11 +39,12 @@ var (
 // run sends a script once: by its name, and whole when Redis says that it does
 // not know the name, which means that it did nothing.
 func (sc script) run(ctx context.Context, to *controls.Server, keys []string, args ...any) ([]string, error) {
-	answer := sc.command(ctx, "evalsha", sc.sha, keys, args)
-	err := to.Do(ctx, answer)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		answer = sc.command(ctx, "eval", sc.source, keys, args)
-		err = to.Do(ctx, answer)
+	named := sc.command(ctx, "evalsha", sc.sha, keys, args)
+	whole := sc.command(ctx, "eval", sc.source, keys, args)
+	err := to.Script(ctx, named, whole)
+	answer := named
+	if err == nil && named.Err() != nil {
+		answer = whole
 	}
 	if err != nil {
 		return nil, err

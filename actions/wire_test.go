@@ -348,6 +348,65 @@ func TestABrakeDoesNotWaitForSentinels(t *testing.T) {
 	})
 }
 
+// TestOneThatHangsKeepsNobody: of several sentinels, or nodes of a cluster, those that hang are passed over from the
+// first exchange on, also where the master hangs with the sentinel beside it.
+func TestOneThatHangsKeepsNobody(t *testing.T) {
+	hangs := func([]string) string { return "" }
+	synctest.Test(t, func(t *testing.T) {
+		net := network{"s:1": {t: t, answer: hangs}, "h:1": {t: t, answer: hangs}, "a:1": {t: t, answer: only("evalsha", words("moved", "7", "0", ""))}}
+		var master atomic.Pointer[string]
+		master.Store(ptr("a:1"))
+		net["r:1"] = sentinelNode(t, &master)
+		stores := map[string]*Store{
+			"sentinels": openStore(t, "redis://s:1?master_name=rewarm&addr=r:1", net.dial, 0),
+			"cluster":   openStore(t, "redis://h:1?cluster=true&addr=a:1", net.dial, 0),
+		}
+		for name, s := range stores {
+			began := time.Now()
+			wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+			if took := time.Since(began); took > 0 {
+				t.Errorf("%s: it took %v", name, took)
+			}
+		}
+		master.Store(ptr("b:1"))
+		net["a:1"].answer, net["b:1"] = hangs, &node{t: t, answer: func(args []string) string {
+			if args[0] == "hget" { // whether it is silent yet
+				return "$-1\r\n"
+			}
+			return only("evalsha", words("moved", "8", "0", ""))(args)
+		}}
+		s := stores["sentinels"]
+		for range 2 { // the sentinel that hangs may be asked first
+			_ = s.Apply(t.Context(), someLease, somePlan, stamp)
+			time.Sleep(4 * time.Second)
+		}
+		wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+		for _, s := range stores {
+			_ = s.Close()
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestAScriptThatIsNotKnownIsSentAtOnce: behind the answer that Redis does not know it nothing needs to be found out
+// again, and on a slow way each question counts.
+func TestAScriptThatIsNotKnownIsSentAtOnce(t *testing.T) {
+	n := &node{t: t, answer: func(args []string) string {
+		switch strings.ToLower(args[0]) {
+		case "evalsha":
+			return "-NOSCRIPT No matching script.\r\n"
+		case "eval":
+			return words("moved", "7", "0", "")
+		}
+		return pass
+	}}
+	s := openStore(t, "redis://a:1", network{"a:1": n}.dial, 0)
+	wantOutcome(t, s.Apply(t.Context(), someLease, somePlan, stamp), Refused, Moved)
+	if n.count("ping") != 1 || n.count("hello") != 1 || n.count("eval") != 1 {
+		t.Errorf("the server has seen %v", n.seen)
+	}
+}
+
 func TestAPooledConnectionDoesNotOutliveADemotion(t *testing.T) {
 	n := &node{t: t, answer: only("evalsha", "-READONLY You can't write against a read only replica.\r\n")}
 	s := openStore(t, "redis://a:1", network{"a:1": n}.dial, 0)

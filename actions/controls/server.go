@@ -46,10 +46,10 @@ type Server struct {
 	target Target
 	opts   ServerOptions
 
+	addr atomic.Pointer[string] // of the node that was used last, nil before the first
+
 	mu       sync.Mutex
-	client   *node // nil before the first command and after losing the node
-	addr     string
-	next     int                   // index of the address to try next
+	client   *node                 // nil before the first command and after losing the node
 	sentinel *redis.SentinelClient // that is asked before each command; nil when it has to be chosen
 	watcher  int                   // index of the address of that sentinel
 }
@@ -67,9 +67,10 @@ func NewServer(t Target, o ServerOptions) *Server {
 
 // Address is the node that was used last, "" before the first command.
 func (s *Server) Address() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.addr
+	if addr := s.addr.Load(); addr != nil {
+		return *addr
+	}
+	return ""
 }
 
 // Close drops the connections.
@@ -116,7 +117,17 @@ func (e *NotSentError) Unwrap() error { return e.Err }
 // ends, even in the middle of a command; the commands must not be looked at
 // then. A *NotSentError means that none of them left this machine and none will.
 func (s *Server) Do(ctx context.Context, cmds ...redis.Cmder) error {
-	call := &call{ctx: ctx, cmds: cmds}
+	return s.do(&call{ctx: ctx, cmds: cmds})
+}
+
+// Script sends a script by its name, and whole, on the same connection, when the node says
+// that it does not know the name and so did nothing. Named has NOSCRIPT as its error then.
+func (s *Server) Script(ctx context.Context, named, whole redis.Cmder) error {
+	return s.do(&call{ctx: ctx, cmds: []redis.Cmder{named}, whole: whole})
+}
+
+func (s *Server) do(call *call) error {
+	ctx := call.ctx
 	done := make(chan error, 1)
 	go func() { done <- s.follow(call) }()
 	select {
@@ -135,7 +146,8 @@ func (s *Server) Do(ctx context.Context, cmds ...redis.Cmder) error {
 type call struct {
 	ctx   context.Context
 	cmds  []redis.Cmder
-	ask   bool // the node wants ASKING before each command
+	whole redis.Cmder // instead of them when the node does not know the script that they name; nil without one
+	ask   bool        // the node wants ASKING before each command
 	state atomic.Int32
 }
 
@@ -224,6 +236,15 @@ type sender interface {
 }
 
 func exec(c *call, to sender) error {
+	err := execOnce(c, to)
+	if c.whole != nil && err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+		c.cmds, c.whole = []redis.Cmder{c.whole}, nil
+		return execOnce(c, to)
+	}
+	return err
+}
+
+func execOnce(c *call, to sender) error {
 	for _, cmd := range c.cmds {
 		cmd.SetErr(nil)
 	}
@@ -272,10 +293,32 @@ func (s *Server) choose(ctx context.Context) error {
 	if s.target.MasterName != "" {
 		return s.chooseMaster(ctx)
 	}
-	if s.client == nil {
-		s.connect(s.target.Addrs[s.next%len(s.target.Addrs)])
+	if s.client != nil {
+		return nil
 	}
+	addr, err := s.answering(ctx)
+	if err != nil {
+		return err
+	}
+	s.connect(addr)
 	return nil
+}
+
+// answering gives the address of a node that answers, where there are several: any node of a
+// cluster says who has the keys.
+func (s *Server) answering(ctx context.Context) (string, error) {
+	if len(s.target.Addrs) == 1 {
+		return s.target.Addrs[0], nil
+	}
+	return firstAnswer(ctx, s.target.Addrs, func(ctx context.Context, addr string) (string, error) {
+		client := redis.NewClient(s.options(addr, s.target.Username, s.target.Password))
+		defer func() { _ = client.Close() }() // it has answered, or not
+		var refused redis.Error
+		if err := client.Ping(ctx).Err(); err != nil && !errors.As(err, &refused) {
+			return "", err
+		}
+		return addr, nil
+	})
 }
 
 // chooseMaster asks a sentinel before every command. A master that was replaced goes on
@@ -283,31 +326,37 @@ func (s *Server) choose(ctx context.Context) error {
 // While no sentinel answers, the master that is known is used.
 func (s *Server) chooseMaster(ctx context.Context) error {
 	if s.client != nil {
-		if master, err := s.askSentinel(ctx); err == nil && master != s.addr {
+		if master, err := s.askSentinel(ctx); err == nil && master != s.Address() {
 			s.drop()
 			s.connect(master)
 		}
 		return nil
 	}
-	master, err := s.askSentinels(ctx)
-	if err != nil {
+	limit, known := s.opts.Timeout, s.Address()
+	if known != "" {
+		limit = sentinelLimit
+	}
+	master, err := s.askSentinels(ctx, limit)
+	switch {
+	case err == nil:
+		s.connect(master)
+	case known != "" && !errors.Is(err, errNoMaster):
+		s.connect(known)
+	default:
 		return err
 	}
-	s.connect(master)
 	return nil
 }
 
 func (s *Server) connect(addr string) {
-	s.addr = addr
+	s.addr.Store(&addr)
 	s.client = &node{Client: redis.NewClient(s.options(addr, s.target.Username, s.target.Password))}
 }
 
 // askSentinel asks one sentinel, the next one after one that has failed.
 func (s *Server) askSentinel(ctx context.Context) (string, error) {
 	if s.sentinel == nil {
-		o := s.sentinelOptions(s.target.Addrs[s.watcher%len(s.target.Addrs)])
-		o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = sentinelLimit, sentinelLimit, sentinelLimit, -1
-		s.sentinel = redis.NewSentinelClient(o)
+		s.sentinel = redis.NewSentinelClient(s.sentinelOptions(s.target.Addrs[s.watcher%len(s.target.Addrs)], sentinelLimit))
 	}
 	found, err := s.sentinel.GetMasterAddrByName(ctx, s.target.MasterName).Result()
 	if err != nil || len(found) != 2 {
@@ -344,33 +393,38 @@ func (s *Server) leave(was *node) {
 	defer s.mu.Unlock()
 	if s.client == was {
 		s.drop()
-		s.next++
 	}
 }
 
-// askSentinels asks one sentinel after the other for the address of the master.
-func (s *Server) askSentinels(ctx context.Context) (string, error) {
-	var errs []string
-	for _, addr := range s.target.Addrs {
-		sentinel := redis.NewSentinelClient(s.sentinelOptions(addr))
-		found, err := sentinel.GetMasterAddrByName(ctx, s.target.MasterName).Result()
-		_ = sentinel.Close()
+var errNoMaster = errors.New("see its SENTINEL MASTERS")
+
+// askSentinels asks all sentinels for the address of the master, each for so long.
+func (s *Server) askSentinels(ctx context.Context, limit time.Duration) (string, error) {
+	name := s.target.MasterName
+	master, err := firstAnswer(ctx, s.target.Addrs, func(ctx context.Context, addr string) (string, error) {
+		sentinel := redis.NewSentinelClient(s.sentinelOptions(addr, limit))
+		defer func() { _ = sentinel.Close() }() // it has answered, or not
+		found, err := sentinel.GetMasterAddrByName(ctx, name).Result()
 		switch {
-		case err == nil && len(found) == 2:
-			return net.JoinHostPort(found[0], found[1]), nil
 		case errors.Is(err, redis.Nil):
-			return "", fmt.Errorf("sentinel %s knows no master named %s, see its SENTINEL MASTERS",
-				addr, quote(s.target.MasterName))
-		default:
-			errs = append(errs, fmt.Sprintf("%s: %v", addr, err))
+			return "", fmt.Errorf("it knows no master named %s, %w", quote(name), errNoMaster)
+		case err == nil && len(found) != 2:
+			return "", errors.New("no address")
+		case err != nil:
+			return "", err
 		}
+		return net.JoinHostPort(found[0], found[1]), nil
+	})
+	if err != nil && !errors.Is(err, errNoMaster) {
+		return "", fmt.Errorf("no sentinel of master %s answers: %w", quote(name), err)
 	}
-	return "", fmt.Errorf("no sentinel of master %s answers: %s", quote(s.target.MasterName), strings.Join(errs, "; "))
+	return master, err
 }
 
-func (s *Server) sentinelOptions(addr string) *redis.Options {
+func (s *Server) sentinelOptions(addr string, limit time.Duration) *redis.Options {
 	o := s.options(addr, s.target.SentinelUsername, s.target.SentinelPassword)
-	o.DB = 0
+	o.DB, o.MaxRetries = 0, -1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = limit, limit, limit
 	return o
 }
 
