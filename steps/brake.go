@@ -138,10 +138,17 @@ func (n *next) leaveTighter(p *Planned) Move {
 		Version: p.Plan.Version, ServerAt: n.serverNow(), Sentence: "the live value is tighter and stays", After: p.Before}}
 }
 
-// idleTries is how often an abort or an interrupt tries to idle a control that cannot
-// be written; after that its dead man's value does it. One control that Redis did not
-// answer for speaks for all.
-const idleTries = 3
+// An abort or an interrupt tries so often to idle a control that cannot be written; after that its dead man's value does
+// it. One control that Redis did not answer for speaks for all. Who interrupts waits to leave.
+const (
+	abortTries     = 3
+	interruptTries = 2
+)
+
+// leaves reports whether what adds load is left to its dead man's value after so many tries.
+func (n *next) leaves(tries int) bool {
+	return n.s.aborting != nil && tries >= abortTries || n.s.aborting == nil && n.s.stopping && tries >= interruptTries
+}
 
 // idle sends what adds load to its idle value: on abort, on interrupt, and after a
 // resume, before anything is released. An abort then ends the run.
@@ -150,7 +157,7 @@ func (n *next) idle() Move {
 		c := n.doc.Control(name)
 		raw := actions.Encode(*c.DeadMan)
 		t := Target{Step: "idle", Purpose: PurposeIdle, Control: name, To: raw}
-		if max(n.s.retries[t.key()].tries, n.s.away.tries) >= idleTries && (n.s.aborting != nil || n.s.stopping) {
+		if n.leaves(max(n.s.retries[t.key()].tries, n.s.away.tries)) {
 			return Write{Kind: KindDrifted, Durable: true, Body: &Drifted{Control: name, Expected: &raw,
 				Found:     n.s.Control(name).Raw,
 				Direction: runbook.Protecting, Decision: DriftDeadMan}}

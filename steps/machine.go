@@ -86,8 +86,8 @@ type Machine struct {
 const renewEvery = actions.RenewEvery
 
 const (
-	exchangeLimit = 2 * time.Second        // of one exchange with Redis
-	dropLimit     = 500 * time.Millisecond // of giving the command back, which whoever leaves waits for
+	exchangeLimit = 2 * time.Second         // of one exchange with Redis
+	dropLimit     = 1500 * time.Millisecond // of giving the command back, which whoever leaves waits for
 )
 
 // New gives a machine that is yet to begin or to resume.

@@ -1,8 +1,11 @@
 package steps
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
 )
@@ -165,9 +168,19 @@ func (n *next) stopped() Move {
 		return nil
 	case n.s.hold(causeInterrupted) == nil && n.s.hold(causeThrough) == nil && n.s.hold(CauseNoTerminal) == nil:
 		return Write{Kind: KindHeld, Durable: true, Body: &Held{Cause: causeInterrupted,
-			Sentence: "interrupted: protections stay, what adds load is idle", Can: n.s.goOn()}}
+			Sentence: n.s.interrupted(), Can: n.s.goOn()}}
 	}
 	return Stop{Ending: EndedInterrupted}
+}
+
+// interrupted says what an interrupted walk leaves. What could not be idled is not idle yet.
+func (s *State) interrupted() string {
+	left := s.raised()
+	if len(left) == 0 {
+		return "interrupted: protections stay, what adds load is idle"
+	}
+	return fmt.Sprintf("interrupted: protections stay; %s could not be idled and may add load until the dead man's value counts, within %s",
+		strings.Join(left, " and "), actions.LeaseTime)
 }
 
 // poll asks again when the shortest distance of the gates that watch has passed. A walk
