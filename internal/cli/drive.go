@@ -93,7 +93,7 @@ func (d *driver) next(ctx context.Context) (steps.Move, error) {
 // move lets the machine make one move. What an interruption has broken off is nil and no
 // error: it was not made, or what became of it is not known and will be settled.
 func (d *driver) move(ctx context.Context) (steps.Move, error) {
-	moving, cancel := d.mail.moving(ctx, d.clock, d.stopped)
+	moving, cancel := d.mail.moving(ctx, d.clock)
 	defer cancel()
 	move, err := d.machine.Step(moving)
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil {

@@ -126,7 +126,7 @@ func (w *walk) hearOrders(d *driver) {
 	}
 	run, screen := w.folder.run, w.p.err
 	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Answer(ctx, run, lines) }
-	back := startMirror(put, nil, w.p.clock, w.p.log)
+	back := startMirror(put, w.p.clock, w.p.log)
 	w.closeLater(func() error { back.close(); return nil })
 	answer := func(a answered) {
 		line, err := json.Marshal(a)

@@ -29,9 +29,9 @@ type mailbox struct {
 	hurry   func() // ends what a move waits for; nil between two moves
 }
 
-// lastMoment is what an interruption leaves the move that is under way, and each that follows.
-// A server that answers needs less; one that hangs must not keep whoever wants to leave.
-const lastMoment = 500 * time.Millisecond
+// lastMoment is what an interruption leaves the move that is under way. A server that answers
+// needs less; one that hangs must not keep whoever wants to leave.
+const lastMoment = 1500 * time.Millisecond
 
 // post never blocks.
 func (m *mailbox) post(item mail) {
@@ -86,9 +86,8 @@ func (m *mailbox) sleeping(ctx context.Context) (context.Context, context.Cancel
 	return ctx, cancel
 }
 
-// moving gives a context for one move of the machine that ends soon after an interruption,
-// or soon when the walk is already leaving.
-func (m *mailbox) moving(ctx context.Context, clock clock, leaving bool) (context.Context, context.CancelFunc) {
+// moving gives a context for one move of the machine that ends soon after an interruption.
+func (m *mailbox) moving(ctx context.Context, clock clock) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +95,7 @@ func (m *mailbox) moving(ctx context.Context, clock clock, leaving bool) (contex
 		moment, stop := clock.Deadline(ctx, lastMoment)
 		context.AfterFunc(moment, func() { stop(); cancel() })
 	}
-	if leaving || slices.ContainsFunc(m.waiting, isInterruption) {
+	if slices.ContainsFunc(m.waiting, isInterruption) {
 		m.hurry()
 	}
 	return ctx, func() {

@@ -15,7 +15,8 @@ import (
 // loses nothing. It has a goroutine of its own: a walk never waits for it.
 type mirror struct {
 	put    func(ctx context.Context, lines [][]byte) error
-	again  iter.Seq[[]byte] // what was handed over so far, from the first line on; nil where it is kept nowhere
+	newest func(ctx context.Context) (line []byte, err error) // where it ends, nil where that need not be asked
+	again  iter.Seq[[]byte]                                   // what was handed over so far, from the first line on; nil where it is kept nowhere
 	clock  clock
 	logger *slog.Logger
 
@@ -32,21 +33,38 @@ type mirror struct {
 }
 
 const (
-	mirrorRoom  = 8 << 20 // bytes kept while Redis is away
-	mirrorBatch = 256     // lines sent at once
-	mirrorAgain = time.Second
-	mirrorLast  = time.Second // for what is left at the end
+	mirrorRoom   = 8 << 20 // bytes kept while Redis is away
+	mirrorBatch  = 256     // lines sent at once
+	mirrorLooked = 16      // of its newest lines, among which a record must be: heads are signed now and then
+	mirrorAgain  = time.Second
+	mirrorLast   = 2 * time.Second // for what is left at the end
 )
 
-func startMirror(
-	put func(context.Context, [][]byte) error, again iter.Seq[[]byte], clock clock, logger *slog.Logger,
-) *mirror {
-	ctx, cancel := context.WithCancel(context.Background())
-	ending, end := context.WithCancel(ctx)
-	m := &mirror{put: put, again: again, clock: clock, logger: logger, cancel: cancel,
-		filled: make(chan struct{}, 1), ending: ending, end: end, ended: make(chan struct{})}
-	go m.run(ctx)
+func startMirror(put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
+	m := newMirror(put, clock, logger)
+	m.start()
 	return m
+}
+
+// startMirrorOf mirrors a log, of which an earlier process may have sent only a part: what is behind the newest line
+// that is there is sent first.
+func startMirrorOf(log iter.Seq[[]byte], newest func(context.Context) ([]byte, error),
+	put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
+	m := newMirror(put, clock, logger)
+	m.again, m.newest, m.dropped = log, newest, 1
+	m.start()
+	return m
+}
+
+func newMirror(put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
+	return &mirror{put: put, clock: clock, logger: logger, filled: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+func (m *mirror) start() {
+	var ctx context.Context
+	ctx, m.cancel = context.WithCancel(context.Background())
+	m.ending, m.end = context.WithCancel(ctx)
+	go m.run(ctx)
 }
 
 // send hands lines over and returns at once. When Redis has been away for so long
@@ -69,8 +87,9 @@ func (m *mirror) send(lines ...[]byte) {
 	}
 }
 
-// close sends what is left, a last time and for a moment at most, and ends the goroutine.
-func (m *mirror) close() {
+// close sends what is left, a last time and for a moment at most, ends the goroutine, and
+// gives how many lines were not sent.
+func (m *mirror) close() (unsent int) {
 	last, stop := m.clock.Deadline(context.Background(), mirrorLast)
 	defer stop()
 	m.end()
@@ -81,9 +100,7 @@ func (m *mirror) close() {
 	m.cancel()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if lost := m.dropped + len(m.waiting); lost > 0 {
-		m.logger.Warn("records did not reach the mirror in redis", "lines", lost)
-	}
+	return m.dropped + len(m.waiting)
 }
 
 func (m *mirror) run(ctx context.Context) {
@@ -102,23 +119,32 @@ func (m *mirror) run(ctx context.Context) {
 // drain sends until nothing is left, trying again while Redis is away. At the end nobody waits for that.
 func (m *mirror) drain(ctx context.Context) {
 	for {
-		batch := m.next()
-		if len(batch) == 0 {
-			if !m.catchUp() {
-				return
-			}
+		more, err := m.sendOn(ctx)
+		switch {
+		case err == nil && !more:
+			return
+		case err == nil:
 			continue
 		}
-		if err := m.put(ctx, batch); err != nil {
-			m.logger.Debug("the mirror waits for redis", "error", err)
-			if m.ending.Err() != nil {
-				return
-			}
-			_ = m.clock.Wait(m.ending, m.clock.Now().Add(mirrorAgain)) // the end calls for a last try
-			continue
+		m.logger.Debug("the mirror waits for redis", "error", err)
+		if m.ending.Err() != nil {
+			return
 		}
-		m.sent(len(batch))
+		_ = m.clock.Wait(m.ending, m.clock.Now().Add(mirrorAgain)) // the end calls for a last try
 	}
+}
+
+// sendOn sends a batch, or finds more to send. It reports whether there may be more.
+func (m *mirror) sendOn(ctx context.Context) (more bool, err error) {
+	batch := m.next()
+	if len(batch) == 0 {
+		return m.catchUp(ctx)
+	}
+	if err := m.put(ctx, batch); err != nil {
+		return true, err
+	}
+	m.sent(len(batch))
+	return true, nil
 }
 
 func (m *mirror) next() [][]byte {
@@ -139,9 +165,16 @@ func (m *mirror) sent(n int) {
 	m.waiting = m.waiting[n:]
 }
 
-// catchUp reads again what found no room, and reports whether there is something to send. What
-// comes meanwhile may be sent twice; readers tell records apart.
-func (m *mirror) catchUp() bool {
+// catchUp reads again what found no room or was never sent, and reports whether there is
+// something to send. What comes meanwhile may be sent twice; readers tell records apart.
+func (m *mirror) catchUp(ctx context.Context) (more bool, err error) {
+	if m.newest != nil {
+		last, err := m.newest(ctx)
+		if err != nil {
+			return true, err
+		}
+		m.last, m.newest = last, nil // only this goroutine has it until something was sent
+	}
 	m.mu.Lock()
 	last, behind := m.last, m.dropped > 0 && m.again != nil
 	if behind {
@@ -149,7 +182,7 @@ func (m *mirror) catchUp() bool {
 	}
 	m.mu.Unlock()
 	if !behind {
-		return false
+		return false, nil
 	}
 	lines, size, whole := linesBehind(m.again, last)
 	m.mu.Lock()
@@ -159,10 +192,11 @@ func (m *mirror) catchUp() bool {
 	} else {
 		m.waiting, m.size, m.dropped = lines, size, 1
 	}
-	return len(m.waiting) > 0
+	return len(m.waiting) > 0, nil
 }
 
-// linesBehind gives what follows a line, as far as there is room for it.
+// linesBehind gives what follows a line, as far as there is room for it; everything, where
+// the line is not there.
 func linesBehind(all iter.Seq[[]byte], last []byte) (lines [][]byte, size int, whole bool) {
 	found := last == nil
 	for line := range all {
@@ -174,6 +208,9 @@ func linesBehind(all iter.Seq[[]byte], last []byte) (lines [][]byte, size int, w
 		default:
 			lines, size = append(lines, line), size+len(line)
 		}
+	}
+	if !found {
+		return linesBehind(all, nil)
 	}
 	return lines, size, true
 }

@@ -46,7 +46,7 @@ func (r *mirrored) set(down bool) {
 func TestMirrorKeepsTheOrderOverAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mirrored{down: true}
-		m := startMirror(r.put, nil, wallClock{}, slog.New(slog.DiscardHandler))
+		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
 		var want []string
 		for i := range 1000 {
 			line := strconv.Itoa(i)
@@ -68,7 +68,7 @@ func TestMirrorKeepsTheOrderOverAnOutage(t *testing.T) {
 func TestMirrorNeverHoldsUpAWalk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mirrored{hangs: true}
-		m := startMirror(r.put, nil, wallClock{}, slog.New(slog.DiscardHandler))
+		m := startMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
 		began := time.Now()
 		for range 3 * mirrorRoom / 1024 {
 			m.send(make([]byte, 1024))
@@ -101,7 +101,9 @@ func TestMirrorCatchesUp(t *testing.T) {
 				}
 			}
 		}
-		m := startMirror(r.put, again, wallClock{}, slog.New(slog.DiscardHandler))
+		m := newMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+		m.again = again
+		m.start()
 		const head = "rewarm audit v1\n"
 		padding := strings.Repeat("x", 64<<10)
 		for i := range 3 * mirrorRoom / len(padding) {
@@ -123,4 +125,48 @@ func TestMirrorCatchesUp(t *testing.T) {
 			t.Errorf("%d of %d lines arrived, or in another order", len(got), len(want))
 		}
 	})
+}
+
+// TestMirrorGoesOnWhereAnEarlierProcessLeftIt: what that one could not send any more comes first, once it is known
+// where the mirror ends; all of it where the mirror ends with something else.
+func TestMirrorGoesOnWhereAnEarlierProcessLeftIt(t *testing.T) {
+	for _, ends := range []struct {
+		newest string
+		want   []string
+	}{{"b", []string{"c", "d", "e"}}, {"", []string{"a", "b", "c", "d", "e"}}, {"of a hand", []string{"a", "b", "c", "d", "e"}}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &mirrored{}
+			away := true
+			newest := func(context.Context) ([]byte, error) {
+				if away {
+					return nil, errors.New("down")
+				}
+				if ends.newest == "" {
+					return nil, nil
+				}
+				return []byte(ends.newest), nil
+			}
+			log := [][]byte{[]byte("a"), []byte("b"), []byte("c")} // of the process before
+			m := startMirrorOf(func(yield func([]byte) bool) {
+				for _, line := range log {
+					if !yield(line) {
+						return
+					}
+				}
+			}, newest, r.put, wallClock{}, slog.New(slog.DiscardHandler))
+			for _, line := range []string{"d", "e"} {
+				log = append(log, []byte(line))
+				m.send([]byte(line))
+			}
+			time.Sleep(10 * mirrorAgain)
+			if len(r.lines) > 0 {
+				t.Errorf("sent %q before the end of the mirror was known", r.lines)
+			}
+			away = false
+			time.Sleep(2 * mirrorAgain)
+			if unsent := m.close(); !slices.Equal(r.lines, ends.want) || unsent > 0 {
+				t.Errorf("behind %q came %q, %d unsent", ends.newest, r.lines, unsent)
+			}
+		})
+	}
 }

@@ -253,9 +253,28 @@ func (w *walk) mirror(run string) func(lines ...[]byte) {
 		return func(...[]byte) {}
 	}
 	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Mirror(ctx, run, lines) }
-	m := startMirror(put, w.lines, w.p.clock, w.p.log)
-	w.closeLater(func() error { m.close(); return nil })
+	newest := func(ctx context.Context) ([]byte, error) { return w.mirrorEnd(ctx, run) }
+	m := startMirrorOf(w.lines, newest, put, w.p.clock, w.p.log)
+	screen := w.p.err
+	w.closeLater(func() error {
+		if unsent := m.close(); unsent > 0 {
+			sayWarning(screen, countOf(unsent, "line")+" of the log did not reach its mirror in redis: "+
+				"whoever looks from elsewhere does not know them; the log here is whole")
+		}
+		return nil
+	})
 	return m.send
+}
+
+// mirrorEnd is the newest record that the mirror has, nil when it has none.
+func (w *walk) mirrorEnd(ctx context.Context, run string) ([]byte, error) {
+	lines, err := w.on.store.Newest(ctx, run, mirrorLooked)
+	for _, line := range lines {
+		if !audit.IsSignedHead([]byte(line)) {
+			return []byte(line), err
+		}
+	}
+	return nil, err
 }
 
 // lines gives every line of the log, as far as it can be read.
