@@ -23,6 +23,7 @@ type mirror struct {
 	mu      sync.Mutex
 	waiting [][]byte
 	size    int    // bytes waiting
+	behind  bool   // an earlier process may have left lines; none is taken until they were read
 	dropped int    // lines that found no room; no more are taken until they were read again
 	last    []byte // the record that was sent last
 	filled  chan struct{}
@@ -51,7 +52,7 @@ func startMirror(put func(context.Context, [][]byte) error, clock clock, logger 
 func startMirrorOf(log iter.Seq[[]byte], newest func(context.Context) ([]byte, error),
 	put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
 	m := newMirror(put, clock, logger)
-	m.again, m.newest, m.dropped = log, newest, 1
+	m.again, m.newest, m.behind = log, newest, true
 	m.start()
 	return m
 }
@@ -73,7 +74,7 @@ func (m *mirror) start() {
 func (m *mirror) send(lines ...[]byte) {
 	m.mu.Lock()
 	for _, line := range lines {
-		if m.dropped > 0 || m.size+len(line) > mirrorRoom {
+		if m.behind || m.dropped > 0 || m.size+len(line) > mirrorRoom {
 			m.dropped++
 			continue
 		}
@@ -176,9 +177,9 @@ func (m *mirror) catchUp(ctx context.Context) (more bool, err error) {
 		m.last, m.newest = last, nil // only this goroutine has it until something was sent
 	}
 	m.mu.Lock()
-	last, behind := m.last, m.dropped > 0 && m.again != nil
+	last, behind := m.last, (m.behind || m.dropped > 0) && m.again != nil
 	if behind {
-		m.dropped = 0
+		m.behind, m.dropped = false, 0
 	}
 	m.mu.Unlock()
 	if !behind {
