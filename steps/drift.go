@@ -3,7 +3,6 @@ package steps
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/rewarm/rewarm/actions"
 	"github.com/rewarm/rewarm/runbook"
@@ -50,5 +49,5 @@ func (n *next) expiry() Move {
 	key := actions.ControlsKey(n.doc.Service)
 	return Write{Kind: KindNoted, Durable: true, Body: &Noted{About: AboutExpiry, Text: fmt.Sprintf(
 		"redis key %s was given a time to live and ends in %s, and every brake with it: PERSIST %s removes that, as does the next flip",
-		key, n.s.expires.Round(time.Second), key)}}
+		key, Lasts(n.s.expires), key)}}
 }

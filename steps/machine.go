@@ -286,7 +286,7 @@ func (m *Machine) slept(unrenewed time.Duration) error {
 	}
 	return m.write(KindNoted, &Noted{About: AboutCommand, Fence: m.lease.Fence,
 		Text: fmt.Sprintf("the command was not renewed for %s, longer than its lease: this machine slept, or its clock was set; nobody else has commanded meanwhile",
-			unrenewed.Round(time.Second))}, true)
+			Lasts(unrenewed))}, true)
 }
 
 // due reports whether a time has come by the monotonic clock or by the wall's: the first stands

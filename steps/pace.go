@@ -55,7 +55,7 @@ func (s *State) pace(w Watch, t *track) string {
 	case open > 1:
 		slowest.way = slowest.probe + " " + slowest.way
 	}
-	return fmt.Sprintf("%s left at this pace, %s by %s a second", slowest.left.Round(time.Second), slowest.way,
+	return fmt.Sprintf("%s left at this pace, %s by %s a second", Lasts(slowest.left.Round(time.Second)), slowest.way,
 		threeDigits(math.Abs(slowest.each)))
 }
 

@@ -64,7 +64,7 @@ func (m *Machine) late(o Order) error {
 	if waited <= lateAfter || o.Kind == OrderHold || o.Kind == OrderNote || m.state.Ending != "" {
 		return nil
 	}
-	return &RefusedOrder{Sentence: fmt.Sprintf("it has waited %s until it was read", waited.Round(time.Second)),
+	return &RefusedOrder{Sentence: fmt.Sprintf("it has waited %s until it was read", Lasts(waited)),
 		Hint: "give it again, if it still is what you want"}
 }
 

@@ -198,7 +198,7 @@ func (d *driver) stuck(m steps.Wait) (first string, why error) {
 	}
 	for _, hold := range d.machine.State().Holds() {
 		if lasted := d.clock.Now().Sub(hold.Since); lasted >= longestHold {
-			return "mend what blocks, then: ", fmt.Errorf("held for %s: %s", lasted.Round(time.Second), hold.Sentence)
+			return "mend what blocks, then: ", fmt.Errorf("held for %s: %s", steps.Lasts(lasted), hold.Sentence)
 		}
 	}
 	return "", nil

@@ -426,5 +426,5 @@ func (t *transcript) endedText(kind string, b *steps.Ended) string {
 
 // ago writes how long something has been so.
 func ago(since, now time.Time) string {
-	return now.Sub(since).Round(time.Second).String()
+	return steps.Lasts(now.Sub(since))
 }

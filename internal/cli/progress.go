@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rewarm/rewarm/audit"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // progress tells a person how far something long has come: one line on the terminal behind standard error, with its
@@ -89,9 +90,9 @@ func (g *progress) text(took time.Duration) string {
 	parts = append(parts, fmt.Sprintf("%.*f %s/s", decimals(rate), rate, g.unit))
 	switch left := (g.total - g.done) / max(rate, 1e-9); {
 	case g.total == 0:
-		parts = append(parts, took.Round(time.Second).String()+" so far")
+		parts = append(parts, steps.Lasts(took)+" so far")
 	case g.done > 0:
-		parts = append(parts, time.Duration(max(left, 0)*float64(time.Second)).Round(time.Second).String()+" left")
+		parts = append(parts, steps.Lasts(time.Duration(max(left, 0)*float64(time.Second)))+" left")
 	}
 	return g.what + ": " + strings.Join(parts, ", ")
 }

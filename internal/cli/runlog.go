@@ -384,7 +384,7 @@ func (m *mirrorRead) lacks(l *runLog, name string) string {
 		text = fmt.Sprintf("%s come from %s: the run has no log on this machine", span(first.Seq, last.Seq), name)
 	}
 	return fmt.Sprintf("%s; the last came %s ago, and what was recorded after it and did not come is not here", text,
-		m.now.Sub(m.last).Round(time.Second))
+		steps.Lasts(m.now.Sub(m.last)))
 }
 
 // holds reports whether a log, from its first record on, goes through a record.
@@ -461,7 +461,7 @@ const leaseLook = 500 * time.Millisecond
 // renews it, it lives, and this one must leave the run alone.
 func (p *program) outlive(ctx context.Context, l *runLog) error {
 	say(p.err, "", fmt.Sprintf("%s on %s had the command a moment ago; looking for at most %s whether that process still lives",
-		oneLine(l.walker.Actor), oneLine(l.walker.Host), l.walker.Until.Sub(l.walker.Now).Round(time.Second)))
+		oneLine(l.walker.Actor), oneLine(l.walker.Host), steps.Lasts(l.walker.Until.Sub(l.walker.Now))))
 	for {
 		if err := p.clock.Wait(ctx, p.clock.Now().Add(leaseLook)); err != nil {
 			return err

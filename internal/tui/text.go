@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rewarm/rewarm/internal/harmless"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // clean makes visible what a terminal would obey or hide, on one line.
@@ -104,21 +105,5 @@ func indented(text string, before []string, hang int) string {
 	return spaces(hang) + text
 }
 
-// lasts is a time for people: 41s, 3m05s, 2h04m.
-func lasts(d time.Duration) string {
-	whole := int(max(d, 0) / time.Second)
-	switch {
-	case d < time.Minute:
-		return itoa(whole) + "s"
-	case d < time.Hour:
-		return itoa(whole/60) + "m" + twoDigits(whole%60) + "s"
-	}
-	return itoa(whole/3600) + "h" + twoDigits(whole/60%60) + "m"
-}
-
-func twoDigits(n int) string {
-	if n < 10 {
-		return "0" + itoa(n)
-	}
-	return itoa(n)
-}
+// lasts is a time for people, as it is wherever else they read it.
+func lasts(d time.Duration) string { return steps.Lasts(d) }
