@@ -644,6 +644,13 @@ func testMirroredRuns(t *testing.T, srv testServer) {
 	if err != nil || !slices.Equal(found, want) {
 		t.Errorf("found %v, %v", found, err)
 	}
+	srv.do(t, "hset", "rewarm:{shop}:controls", "a", "1")
+	srv.do(t, "hset", "rewarm:{catalog}:controls", "a", "1")
+	srv.do(t, "hset", "rewarm:{UPPER}:controls", "a", "1")
+	services, err := Services(t.Context(), Options{URL: srv.url, Dial: srv.dial, Clock: testClock{}})
+	if err != nil || !slices.Equal(services, []string{"catalog", "shop"}) {
+		t.Errorf("found services %v, %v", services, err)
+	}
 }
 
 func testCheck(t *testing.T, srv testServer) {

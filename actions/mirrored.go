@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ const (
 	mirrorWait = time.Second      // how long AwaitMirrored stays when nothing comes
 	scanPage   = 1000             // keys that one SCAN looks at
 	scanLimit  = 20 * time.Second // of looking for mirrors among all keys
+
+	glanceLimit = 2 * time.Second // of looking for services, which only helps a person on
 )
 
 // Mirrored gives a page of a run's mirror behind an entry, oldest first; none at its end.
@@ -94,31 +97,47 @@ type MirroredRun struct{ Service, Run string }
 // is given. That takes a second for some hundred thousand keys and does not block the
 // server. Of a cluster it finds what is on the nodes that are given.
 func MirroredRuns(ctx context.Context, o Options) ([]MirroredRun, error) {
+	found := map[MirroredRun]bool{}
+	err := scan(ctx, o, controls.AnyLog, scanLimit, func(key string) {
+		if service, run, ok := controls.ParseLog(key); ok {
+			found[MirroredRun{service, run}] = true
+		}
+	})
+	return slices.SortedFunc(maps.Keys(found), func(a, b MirroredRun) int { return strings.Compare(a.Run, b.Run) }), err
+}
+
+// Services looks through all keys, for a second or two, for the services that have controls; by name.
+func Services(ctx context.Context, o Options) ([]string, error) {
+	found := map[string]bool{}
+	err := scan(ctx, o, controls.AnyControls, glanceLimit, func(key string) {
+		if service, ok := controls.ParseControls(key); ok {
+			found[service] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(found)), err
+}
+
+// scan looks through the keys of every node that is given for those that match a pattern; it fails where none answers.
+func scan(ctx context.Context, o Options, pattern string, limit time.Duration, each func(key string)) error {
 	target, err := o.target()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ctx, cancel := o.Clock.Deadline(ctx, scanLimit)
+	ctx, cancel := o.Clock.Deadline(ctx, limit)
 	defer cancel()
-	found := map[MirroredRun]bool{}
 	var failed error
 	answered := false
 	for _, node := range nodesOf(target) {
-		if err := scanMirrors(ctx, node, o, found); err != nil {
+		if err := scanNode(ctx, node, o, pattern, each); err != nil {
 			failed = errors.Join(failed, err)
 		} else {
 			answered = true
 		}
 	}
-	if failed != nil && !answered {
-		return nil, failed
+	if answered {
+		return nil
 	}
-	var list []MirroredRun
-	for run := range found {
-		list = append(list, run)
-	}
-	slices.SortFunc(list, func(a, b MirroredRun) int { return strings.Compare(a.Run, b.Run) })
-	return list, nil
+	return failed
 }
 
 // nodesOf gives the nodes to look at one by one: those of a cluster each have other keys.
@@ -135,7 +154,7 @@ func nodesOf(target controls.Target) []controls.Target {
 	return nodes
 }
 
-func scanMirrors(ctx context.Context, node controls.Target, o Options, found map[MirroredRun]bool) error {
+func scanNode(ctx context.Context, node controls.Target, o Options, pattern string, each func(key string)) error {
 	timeout := o.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -143,15 +162,13 @@ func scanMirrors(ctx context.Context, node controls.Target, o Options, found map
 	server := controls.NewServer(node, controls.ServerOptions{Dial: o.Dial, Timeout: timeout, Retries: readRetries})
 	defer server.Close()
 	for cursor := uint64(0); ; {
-		page := redis.NewScanCmd(ctx, nil, "scan", cursor, "match", controls.AnyLog, "count", scanPage)
+		page := redis.NewScanCmd(ctx, nil, "scan", cursor, "match", pattern, "count", scanPage)
 		if err := server.Do(ctx, page); err != nil {
-			return fail(peerOf(node, plain(node.String(), false), true), fmt.Errorf("looking for runs: %w", err))
+			return fail(peerOf(node, plain(node.String(), false), true), fmt.Errorf("looking for keys: %w", err))
 		}
 		keys, next := page.Val()
 		for _, key := range keys {
-			if service, run, ok := controls.ParseLog(key); ok {
-				found[MirroredRun{service, run}] = true
-			}
+			each(key)
 		}
 		if cursor = next; cursor == 0 {
 			return nil

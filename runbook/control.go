@@ -26,10 +26,21 @@ func (c *Control) Parse(text string) (Value, error) {
 		wrong = c.check(v)
 	}
 	if wrong != nil {
-		return Value{}, fmt.Errorf("control %s: %w", c.Name, wrong)
+		return Value{}, &BadValue{control: c.Name, fault: wrong}
 	}
 	return v, nil
 }
+
+// BadValue says why a control cannot have a value.
+type BadValue struct {
+	control string
+	fault   *fault
+}
+
+func (b *BadValue) Error() string { return "control " + b.control + ": " + b.fault.message }
+
+// WayOut says what to write instead, "" where the error says it all.
+func (b *BadValue) WayOut() string { return b.fault.hint }
 
 // parse reads the text as a value of the control's kind, within bounds or not.
 func (c *Control) parse(text string) (Value, *fault) {
@@ -139,11 +150,22 @@ func (c *Control) check(v Value) *fault {
 	case c.Kind == Count && v.Number != math.Trunc(v.Number):
 		return faultf("write a whole number", "%s is not a whole number", decimal(v.Number))
 	case v.Number < c.Min:
-		return faultf("", "%s is below the minimum of %s", c.Format(v), c.Format(c.number(c.Min)))
+		return faultf(c.takes(), "%s is below the minimum of %s", c.Format(v), c.Format(c.number(c.Min)))
 	case v.Number > c.Max:
-		return faultf("", "%s is above the maximum of %s", c.Format(v), c.Format(c.number(c.Max)))
+		return faultf(c.takes(), "%s is above the maximum of %s", c.Format(v), c.Format(c.number(c.Max)))
 	}
 	return nil
+}
+
+// takes says between which values a number of the control has to lie, "" where there is none.
+func (c *Control) takes() string {
+	switch {
+	case c.Max < c.Min:
+		return ""
+	case math.IsInf(c.Max, 1):
+		return "write " + c.Format(c.number(c.Min)) + " or more"
+	}
+	return "write a value from " + c.Format(c.number(c.Min)) + " to " + c.Format(c.number(c.Max))
 }
 
 func (c *Control) checkChoice(text string) *fault {

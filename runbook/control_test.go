@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -22,7 +23,7 @@ func TestControlParse(t *testing.T) {
 		{rate, "3200", "3200 attempts/s", false},
 		{rate, "3200 attempts/s", "3200 attempts/s", false},
 		{rate, "3200 reads/s", `control admission: unit "reads/s" does not fit control admission, which is in "attempts/s" (write it in the unit of the control)`, true},
-		{rate, "4001", "control admission: 4001 attempts/s is above the maximum of 4000 attempts/s", true},
+		{rate, "4001", "control admission: 4001 attempts/s is above the maximum of 4000 attempts/s (write a value from 400 attempts/s to 4000 attempts/s)", true},
 		{rate, "unlimited", "control admission: unlimited is not a value that can be written (only absent may say it)", true},
 		{rate, "", `control admission: "" is not a number (write a number like 3200 or 0.5)`, true},
 		{rate, "\x1b[31m", `control admission: "\x1b[31m" is not a number (write a number like 3200 or 0.5)`, true},
@@ -49,8 +50,9 @@ func TestControlParse(t *testing.T) {
 	for _, test := range tests {
 		v, err := test.control.Parse(test.text)
 		got := test.control.Format(v)
-		if err != nil {
-			got = err.Error()
+		var bad *BadValue
+		if errors.As(err, &bad) {
+			got = bad.Error() + " (" + bad.WayOut() + ")"
 		}
 		if got != test.want || (err != nil) != test.refused {
 			t.Errorf("%s %q\ngot  %s\nwant %s", test.control.Name, test.text, got, test.want)

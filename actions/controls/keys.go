@@ -55,6 +55,16 @@ func ParseLog(key string) (service, run string, ok bool) {
 	return service, run, ok && found && run != "" && CheckService(service) == nil
 }
 
+// AnyControls matches the controls of all services, as a pattern of Redis.
+const AnyControls = "rewarm:{*}:controls"
+
+// ParseControls gives the service of which a key has the controls.
+func ParseControls(key string) (service string, ok bool) {
+	rest, ours := strings.CutPrefix(key, "rewarm:{")
+	service, ends := strings.CutSuffix(rest, "}:controls")
+	return service, ours && ends && CheckService(service) == nil
+}
+
 // Inbox is the stream of approvals and orders that reach a run from elsewhere.
 func (k KeyNames) Inbox(run string) string { return k.prefix + "inbox:" + run }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/actions/controls"
 	"github.com/rewarm/rewarm/audit"
 	"github.com/rewarm/rewarm/runbook"
 	"github.com/rewarm/rewarm/steps"
@@ -72,20 +73,47 @@ func between(least, most int, form string) cobra.PositionalArgs {
 	}
 }
 
-func (p *program) controlsGet(ctx context.Context, service, only, book string) error {
+// surveyed reads what Redis knows of a service, beside what its runbook declares. A name that neither knows is refused.
+func (p *program) surveyed(ctx context.Context, service, book string) (surveyShown, error) {
 	store, err := p.storeOf(service)
 	if err != nil {
-		return err
+		return surveyShown{}, err
 	}
 	survey, err := store.Survey(ctx)
 	if err != nil {
-		return commandError(err)
+		return surveyShown{}, commandError(err)
 	}
 	doc, err := p.declaredFor(ctx, store, survey, service, book)
 	if err != nil {
-		return err
+		return surveyShown{}, err
 	}
 	shown := p.surveyOf(service, survey, doc)
+	if shown.unknown && doc == nil {
+		return shown, p.unknownService(ctx, service)
+	}
+	return shown, nil
+}
+
+// unknownService refuses a service of which Redis holds nothing, and names those that it holds.
+func (p *program) unknownService(ctx context.Context, service string) error {
+	unknown := fmt.Errorf("redis holds no control of service %s, and nobody commands it", service)
+	names, err := actions.Services(ctx,
+		actions.Options{URL: p.settings.redis, ConfigFile: p.settings.redisConfig, Clock: p.clock})
+	const declared = "; --runbook BOOK shows what was never flipped"
+	switch {
+	case err != nil:
+		return usage(unknown, "those that it holds are listed by redis-cli --scan --pattern '"+controls.AnyControls+"'")
+	case len(names) == 0:
+		return usage(unknown, "it holds those of no service: is it the right one"+declared)
+	}
+	return usage(unknown, "it holds those of "+strings.Join(names, ", ")+declared)
+}
+
+func (p *program) controlsGet(ctx context.Context, service, only, book string) error {
+	shown, err := p.surveyed(ctx, service, book)
+	if err != nil {
+		return err
+	}
 	if only != "" {
 		shown.Controls = slices.DeleteFunc(shown.Controls, func(c controlShown) bool { return c.Control != only })
 		if len(shown.Controls) == 0 {
@@ -252,7 +280,7 @@ func (p *program) idleCommand(service string, c actions.Surveyed, declared *runb
 }
 
 func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) controlShown {
-	shown := controlShown{Control: c.Control, Raw: c.Raw, Value: rawShown(declared, c.Raw), Away: c.Away(),
+	shown := controlShown{Control: c.Control, Raw: c.Raw, Value: rawShown(declared, c.Raw), Away: away(c, declared),
 		Since: utc(c.Since()), ReviewAt: utc(c.ReviewAt()), Overdue: c.Overdue(now),
 		Lapsed: c.Lapsed && !asLapsed(c, declared)}
 	if declared != nil {
@@ -264,7 +292,6 @@ func shownControl(c actions.Surveyed, declared *runbook.Control, now time.Time) 
 	m := c.Meta
 	if m == nil {
 		shown.Edited = c.Raw != nil
-		shown.Away = shown.Edited && declared != nil && !steadyAt(declared, *c.Raw)
 		return shown
 	}
 	if m.Steady != nil {
@@ -308,10 +335,17 @@ func rawShown(c *runbook.Control, raw *string) string {
 	return c.Format(value)
 }
 
-// steadyAt reports whether a raw value is the steady one of a control.
-func steadyAt(c *runbook.Control, raw string) bool {
-	value, err := actions.Decode(c, raw)
-	return err == nil && value.Equal(c.Steady)
+// away reports whether readers are known to obey another value than the steady one: by the last flip or, of what was
+// never flipped, by the runbook. A missing field is what the service does without it.
+func away(c actions.Surveyed, declared *runbook.Control) bool {
+	if c.Meta != nil || declared == nil {
+		return c.Away()
+	}
+	obeyed, err := declared.Absent, error(nil)
+	if c.Raw != nil {
+		obeyed, err = actions.Decode(declared, *c.Raw)
+	}
+	return err != nil || !obeyed.Equal(declared.Steady)
 }
 
 func utc(at time.Time) time.Time {

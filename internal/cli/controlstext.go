@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/rewarm/rewarm/actions/controls"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // rows lists the controls for people; only those that somebody should look at when brief.
@@ -14,7 +14,7 @@ func (s surveyShown) rows(brief bool) []string {
 	rows := []string{"service " + s.Service + ": " + s.commandedBy()}
 	if s.ExpiresMS > 0 {
 		rows = append(rows, fmt.Sprintf("redis will forget all controls in %s: somebody gave them a time to live",
-			time.Duration(s.ExpiresMS)*time.Millisecond))
+			steps.Lasts(time.Duration(s.ExpiresMS)*time.Millisecond)))
 	}
 	longest, listed := 0, 0
 	for _, c := range s.Controls {
@@ -23,13 +23,8 @@ func (s surveyShown) rows(brief bool) []string {
 		}
 	}
 	switch {
-	case s.unknown:
-		rows = append(rows, "if its name is another, those that redis holds are listed by",
-			"  redis-cli --scan --pattern '"+controls.Keys("*").Controls+"'")
 	case listed == 0 && brief:
 		return append(rows, "every control that was flipped is at its steady value")
-	case listed == 0:
-		return append(rows, "no control was ever flipped or set here")
 	case brief:
 		rows = append(rows, "not at its steady value, or set by hand:")
 	}
@@ -72,8 +67,11 @@ func (c controlShown) text(now time.Time) string {
 	if !c.Since.IsZero() {
 		parts[0] += " for " + ago(c.Since, now)
 	}
-	if c.Edited {
+	switch {
+	case c.Edited:
 		parts = append(parts, c.editedText())
+	case c.Away && c.By == "":
+		parts = append(parts, "never flipped")
 	}
 	if c.Lapsed {
 		parts = append(parts, "LAPSED: its run has stopped renewing, services obey the dead man's value")

@@ -140,19 +140,10 @@ are not at their steady value, past their review or set by hand.`,
 
 // serviceStatus says what Redis knows of a service: who commands it and what is out of place.
 func (p *program) serviceStatus(ctx context.Context, service, book string) error {
-	store, err := p.storeOf(service)
+	shown, err := p.surveyed(ctx, service, book)
 	if err != nil {
 		return err
 	}
-	survey, err := store.Survey(ctx)
-	if err != nil {
-		return commandError(err)
-	}
-	doc, err := p.declaredFor(ctx, store, survey, service, book)
-	if err != nil {
-		return err
-	}
-	shown := p.surveyOf(service, survey, doc)
 	if p.settings.json() {
 		return json.NewEncoder(p.out).Encode(shown.status())
 	}
