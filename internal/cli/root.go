@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ func (p *program) rootCommand() *cobra.Command {
 		Long:          rootLong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          p.noSuchCommand,
+		Args:          noSuchCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return p.prepare(cmd)
@@ -58,27 +59,40 @@ func (p *program) rootCommand() *cobra.Command {
 }
 
 // noSuchCommand refuses a first argument that is no command.
-func (p *program) noSuchCommand(cmd *cobra.Command, args []string) error {
+func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "see rewarm --help"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	return unknownCommand(cmd, args[0])
+}
+
+// unknownCommand names the commands that may have been meant: what is like the word among those of cmd, and what is
+// called so in any group.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	var near []string
+	for _, like := range cmd.SuggestionsFor(word) {
+		near = append(near, cmd.CommandPath()+" "+like)
+	}
+	for _, group := range cmd.Root().Commands() {
+		for _, member := range group.Commands() {
+			if path := member.CommandPath(); member.Name() == word && !slices.Contains(near, path) {
+				near = append(near, path)
+			}
+		}
+	}
+	hint := "see " + cmd.CommandPath() + " --help"
+	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usage(fmt.Errorf("unknown command %q", args[0]), hint)
+	_, below, _ := strings.Cut(cmd.CommandPath()+" "+word, " ")
+	return usage(fmt.Errorf("unknown command %q", below), hint)
 }
 
 // group makes a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return usage(fmt.Errorf("unknown command %q", use+" "+args[0]), "see rewarm "+use+" --help")
-		},
+		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(commands...)
