@@ -16,19 +16,27 @@ import (
 // otherFile is the way out where a bundle cannot be written.
 const otherFile = "give another file with --out"
 
-// writeBundleFile writes a bundle that is whole or absent, and gives its size and SHA-256. It replaces an earlier
-// bundle, and nothing else: not what merely has the name, and no link or device.
-func writeBundleFile(path string, write func(to io.Writer) error) (int64, string, error) {
-	if err := replaceable(path); err != nil {
-		return 0, "", fail(exitError, err, otherFile)
+// bundleFile is a bundle as it lies on the disk.
+type bundleFile struct {
+	size     int64
+	sum      string // SHA-256
+	replaced string // SHA-256 of the bundle that it took the place of, "" for none
+}
+
+// writeBundleFile writes a bundle that is whole or absent. It replaces an earlier bundle, and nothing else: not what
+// merely has the name, and no link or device.
+func writeBundleFile(path string, write func(to io.Writer) error) (bundleFile, error) {
+	earlier, err := replaceable(path)
+	if err != nil {
+		return bundleFile{}, fail(exitError, err, otherFile)
 	}
 	part := path + ".part"
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return 0, "", fail(exitError, err, "another export writes it, or one was killed: then remove it, or "+otherFile)
+		return bundleFile{}, fail(exitError, err, "another export writes it, or one was killed: then remove it, or "+otherFile)
 	case err != nil:
-		return 0, "", fail(exitError, err, otherFile)
+		return bundleFile{}, fail(exitError, err, otherFile)
 	}
 	hash := sha256.New()
 	counted := &counter{to: io.MultiWriter(file, hash)}
@@ -40,38 +48,43 @@ func writeBundleFile(path string, write func(to io.Writer) error) (int64, string
 	}
 	if err != nil {
 		_ = os.Remove(part)
-		return 0, "", fail(exitError, err, otherFile)
+		return bundleFile{}, fail(exitError, err, otherFile)
 	}
-	return counted.size, hex.EncodeToString(hash.Sum(nil)), nil
+	return bundleFile{size: counted.size, sum: hex.EncodeToString(hash.Sum(nil)), replaced: earlier}, nil
 }
 
 // zipBegins is how every zip begins that has an entry.
 var zipBegins = []byte("PK\x03\x04")
 
-// replaceable refuses a path at which something else lies than a bundle, or nothing.
-func replaceable(path string) error {
+// replaceable refuses a path at which something else lies than a bundle, or nothing. It gives the SHA-256 of the bundle,
+// "" where nothing lies.
+func replaceable(path string) (sum string, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return "", nil
 	case err != nil:
-		return err
+		return "", err
 	}
 	if err := audit.CheckRegular(path, info); err != nil {
-		return fmt.Errorf("%w, and is left alone", err)
+		return "", fmt.Errorf("%w, and is left alone", err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer file.Close()
 	begins := make([]byte, len(zipBegins))
 	if n, err := io.ReadFull(file, begins); n > 0 && !bytes.Equal(begins, zipBegins) {
-		return fmt.Errorf("%s is there and is no bundle, and is left alone", oneLine(path))
+		return "", fmt.Errorf("%s is there and is no bundle, and is left alone", oneLine(path))
 	} else if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return "", err
 	}
-	return nil
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.MultiReader(bytes.NewReader(begins), file)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // counter counts the bytes that go through it.

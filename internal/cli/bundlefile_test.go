@@ -33,10 +33,10 @@ func TestABundleReplacesNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.Lstat(path)
-			size, _, err := writeBundleFile(path, bundle)
+			written, err := writeBundleFile(path, bundle)
 			if c.refused == "" {
-				if err != nil || size != 13 {
-					t.Fatalf("%d bytes, %v", size, err)
+				if err != nil || written.size != 13 {
+					t.Fatalf("%d bytes, %v", written.size, err)
 				}
 				return
 			}
@@ -57,7 +57,7 @@ func TestAFailedExportLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("no space left on device")
-	if _, _, err := writeBundleFile(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
+	if _, err := writeBundleFile(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {

@@ -65,11 +65,23 @@ func (p *program) evidenceExport(ctx context.Context, names []string, out string
 			out = "incident-" + out
 		}
 	}
-	size, sum, err := writeBundleFile(out, func(to io.Writer) error { return p.bundle(to, folders) })
+	written, err := writeBundleFile(out, func(to io.Writer) error { return p.bundle(to, folders) })
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%s: %d bytes, sha256 %s\n", oneLine(out), size, sum)
+	fmt.Fprintf(p.out, "%s: %d bytes, sha256 %s\n", oneLine(out), written.size, written.sum)
+	switch written.replaced {
+	case "":
+	case written.sum:
+		fmt.Fprintln(p.out, "the same bundle was there already")
+	default:
+		fmt.Fprintf(p.out, "it replaces an earlier bundle: sha256 %s\n", written.replaced)
+	}
+	for _, folder := range folders {
+		if last, err := audit.Last(folder.logPath()); err == nil && !ends(last) {
+			fmt.Fprintf(p.out, "run %s has not ended: an export after its end has more\n", folder.run)
+		}
+	}
 	return nil
 }
 
