@@ -119,8 +119,14 @@ func (n *next) brake(c *runbook.Control, t Target, raw *string) Move {
 
 // wouldLoosen reports whether a plan takes a readable value to one that protects less.
 func (n *next) wouldLoosen(p *Planned) bool {
-	_, err := decode(n.doc.Control(p.Target.Control), p.Plan.Before)
-	return p.Plan.Direction == runbook.Releasing && err == nil
+	return Loosens(n.doc.Control(p.Target.Control), p.Plan)
+}
+
+// Loosens reports whether a plan takes a readable value to one that protects less. A step that is there to protect leaves
+// the tighter value.
+func Loosens(c *runbook.Control, plan actions.Plan) bool {
+	_, err := decode(c, plan.Before)
+	return plan.Direction == runbook.Releasing && err == nil
 }
 
 // mayLoosen: only undoing a protection that does harm lifts anything.

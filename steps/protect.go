@@ -145,9 +145,21 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 // other at once. Those that the live value has passed already are left out, but for the
 // last when nothing was flipped: that it would loosen is for the log to say.
 func (n *next) protectRung(step *runbook.Step, c *runbook.Control, live runbook.Value) (runbook.Value, bool) {
+	return protectingRung(step, c, live, func(rung runbook.Value) bool { return n.s.made(step, rung) })
+}
+
+// FirstBrake gives the value that a protecting step flips its control to first, from what the control is now.
+func FirstBrake(step *runbook.Step, c *runbook.Control, live runbook.Value) runbook.Value {
+	to, _ := protectingRung(step, c, live, func(runbook.Value) bool { return false })
+	return to
+}
+
+func protectingRung(
+	step *runbook.Step, c *runbook.Control, live runbook.Value, isMade func(rung runbook.Value) bool,
+) (runbook.Value, bool) {
 	rungs, made := rungsOf(step.Flip), false
 	for i, rung := range rungs {
-		done := n.s.made(step, rung)
+		done := isMade(rung)
 		made = made || done
 		passed := live.Kind != "" && c.Direction(live, rung) == runbook.Releasing
 		if last := i == len(rungs)-1; !done && (!passed || last && !made) {

@@ -41,7 +41,7 @@ of the scenario.`,
 	}
 	cmd.Flags().StringArrayVar(&asked.rules, "rules", nil, "`FILE` of rules that add to the bundled ones or replace them")
 	cmd.Flags().BoolVar(&asked.onLab, "lab", false, "ask the embedded lab")
-	cmd.Flags().DurationVar(&asked.at, "at", intoCollapse, "`DURATION` that the lab runs before it is asked")
+	cmd.Flags().DurationVar(&asked.at, "at", collapseAfter, "`DURATION` that the lab runs before it is asked")
 	scenarioFlag(cmd, &asked.scenario)
 	return cmd
 }

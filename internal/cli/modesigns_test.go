@@ -83,7 +83,7 @@ func TestSignalsOfTheLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := l.Clock().Wait(context.Background(), l.Clock().Now().Add(intoCollapse)); err != nil {
+	if err := l.Clock().Wait(context.Background(), l.Clock().Now().Add(collapseAfter)); err != nil {
 		t.Fatal(err)
 	}
 	poller, err := probes.NewPoller(probes.Options{URL: labURL, Transport: l.Transport()}, l.Clock())

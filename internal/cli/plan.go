@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,7 @@ what its controls hold at this moment. It says what each step would do now, and 
 time that the walk takes when everything is green at once. It writes nothing, and exits 3
 when a server that was given, or a probe of a gate, has no answer that can be judged.
 
-With --lab it asks the embedded lab, half a minute into its collapse.`,
+With --lab it asks the embedded lab, half a minute after lab serve would start it.`,
 		Args: exactly(1, "plan BOOK"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.plan(cmd.Context(), args[0], onLab) },
 	}
@@ -66,6 +65,7 @@ type stepPreview struct {
 	Action    string            `json:"action"`
 	Direction runbook.Direction `json:"direction,omitempty"` // of a flip whose before is known
 	Approval  runbook.Approval  `json:"approval,omitempty"`
+	Skipped   string            `json:"skipped,omitempty"` // why a walk that came to it now would pass it over
 	Missing   []string          `json:"missing,omitempty"` // programs of its calls that cannot be started here
 	Expect    gatePreview       `json:"expect,omitempty"`
 	UndoIf    gatePreview       `json:"undo_if,omitempty"`
@@ -168,16 +168,13 @@ func (p *program) planTargets(ctx context.Context, doc *runbook.Document, onLab 
 	return on, nil
 }
 
-// intoCollapse is how long the lab runs before a plan asks it.
-const intoCollapse = 30 * time.Second
-
 func (p *program) labInCollapse(ctx context.Context, doc *runbook.Document) (targets, error) {
 	p.settings.unattended()
 	on, err := p.labTargets(doc, &mailbox{}, false)
 	if err != nil {
 		return on, err
 	}
-	return on, on.clock.Wait(ctx, on.clock.Now().Add(intoCollapse))
+	return on, on.clock.Wait(ctx, on.clock.Now().Add(collapseAfter))
 }
 
 func previewOf(doc *runbook.Document, l looked) preview {
@@ -234,10 +231,12 @@ func (l looked) step(step *runbook.Step) stepPreview {
 	view := stepPreview{Step: step.Name, Why: step.Why, Modes: step.Modes,
 		When: l.gate(step, step.When), Expect: l.gate(step, step.Expect), UndoIf: l.gate(step, step.UndoIf)}
 	view.Action, view.Direction = l.action(step)
-	switch view.Direction {
-	case runbook.Protecting:
+	view.Skipped = l.passedOver(step)
+	switch {
+	case view.Skipped != "":
+	case view.Direction == runbook.Protecting:
 		view.Approval = step.Timing.Protect
-	case runbook.Releasing:
+	case view.Direction == runbook.Releasing:
 		view.Approval = step.Timing.Release
 	}
 	if u := step.IfUnmet; u != nil && step.Flip != nil {
@@ -307,12 +306,41 @@ func (l looked) flip(step *runbook.Step) (string, runbook.Direction) {
 	case live.Invalid != "":
 		return fmt.Sprintf("flip %s to %s; its value now cannot be read: %s", c.Name, after, live.Invalid), runbook.Releasing
 	}
+	return fmt.Sprintf("flip %s: %s -> %s", c.Name, beforeText(c, live), after), firstPlan(step, c, live).Direction
+}
+
+// firstPlan is what a step's flip would begin with now.
+func firstPlan(step *runbook.Step, c *runbook.Control, live actions.Live) actions.Plan {
 	first := step.Flip.To
-	if len(step.Flip.Through) > 0 {
+	switch {
+	case step.Stage.Protects():
+		first = steps.FirstBrake(step, c, live.Value)
+	case len(step.Flip.Through) > 0:
 		first = step.Flip.Through[0]
 	}
-	plan := actions.NewPlan("", step.Name, c, live, &first)
-	return fmt.Sprintf("flip %s: %s -> %s", c.Name, beforeText(c, live), after), plan.Direction
+	return actions.NewPlan("", step.Name, c, live, &first)
+}
+
+// passedOver says why a walk that came to a step now would go on without it, "" when it would not: what protects is
+// judged once, and never lifts anything.
+func (l looked) passedOver(step *runbook.Step) string {
+	if !step.Stage.Protects() {
+		return ""
+	}
+	if l.seen != nil && len(step.When) > 0 {
+		from, to := l.rung(step)
+		if probes.Decide(step.When, l.situation(step.Timing.StaleAfter, from, to)) == probes.Fail {
+			return "it is not needed"
+		}
+	}
+	if step.Flip == nil {
+		return ""
+	}
+	c := l.doc.Control(step.Flip.Control)
+	if live, known := l.live[c.Name]; known && live.Invalid == "" && steps.Loosens(c, firstPlan(step, c, live)) {
+		return "it would loosen; the tighter value stays"
+	}
+	return ""
 }
 
 func elseText(otherwise string) string {

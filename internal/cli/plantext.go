@@ -131,6 +131,8 @@ func (v preview) unjudgedText(b *strings.Builder) {
 // consent says which way a flip goes and who approves it.
 func (s stepPreview) consent() string {
 	switch {
+	case s.Skipped != "":
+		return "; skipped, as " + s.Skipped
 	case s.Direction == "":
 		return ""
 	case s.Direction == runbook.Neither:
