@@ -22,8 +22,9 @@ func (p *program) labServeCommand() *cobra.Command {
 		Short: "Serve the lab on real ports until it is interrupted",
 		Long: `Serves the modelled service on real ports: its metrics for a Prometheus to scrape, a
 Prometheus API and a Redis of its own. With --redis URL the lab obeys the controls in that
-server instead. It starts half a minute before the collapse of the case study is seen, and
-runs in real time or at --speed N. Every figure is a model's.
+server instead. It starts at 10:07:30 of the case study, half a minute after the cell is
+lost, or where its --scenario starts, and runs in real time or at --speed N. Every figure
+is a model's.
 
 When all ports listen it prints one line:
 
