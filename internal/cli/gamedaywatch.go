@@ -13,6 +13,7 @@ import (
 	"github.com/rewarm/rewarm/internal/gameday"
 	"github.com/rewarm/rewarm/internal/tui"
 	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // playWatched plays a day by its script at a speed at which people can look on.
@@ -37,6 +38,7 @@ func (p *program) playWatched(ctx context.Context, plays []play, evidence string
 		end = p.playOnScreen(ctx, one, evidence, eyes, t.file)
 	} else {
 		eyes.printer, eyes.says = p.printerFor(true), p.err
+		say(p.err, "", dayAbout(one.day))
 		seen, cancel := p.untilInterrupted(ctx)
 		defer cancel()
 		end = p.playDay(seen, one, evidence)
@@ -44,7 +46,19 @@ func (p *program) playWatched(ctx context.Context, plays []play, evidence string
 	if end.err != nil {
 		return nil, notPlayed(end, 0, 1)
 	}
-	return []played{end}, p.showDay(end)
+	return []played{end}, errors.Join(p.showDay(end), p.showLesson(one.day))
+}
+
+// dayAbout says what somebody who looks on at a day will see.
+func dayAbout(day *gameday.Day) string { return "game day " + oneLine(day.Name+": "+day.About) }
+
+// showLesson prints what a day teaches, where its file says it.
+func (p *program) showLesson(day *gameday.Day) error {
+	if day.Lesson == "" || p.settings.json() {
+		return nil
+	}
+	_, err := fmt.Fprint(p.out, wrapRows([]string{"  lesson  " + oneLine(day.Lesson)}, columnsOf(p.out)))
+	return err
 }
 
 // watchable says why nobody can look on at plays, nil when they can.
@@ -70,13 +84,17 @@ func (p *program) playOnScreen(ctx context.Context, one play, evidence string, e
 	s := p.newScreen(in, p.screenFile(), tui.Options{Now: eyes.now, Watching: true, Again: eyes.again,
 		Before: dayBegins(one.day)})
 	eyes.printer, eyes.says = newScreenPrinter(s.console), s.console
+	say(s.console, "", dayAbout(one.day))
 	signals, stop := p.where.interrupts()
 	defer stop()
 	ended := make(chan played, 1)
 	go func() {
 		end := p.playDay(ctx, one, evidence)
-		if end.err != nil {
+		switch {
+		case end.err != nil:
 			s.console.Close()
+		case one.day.Lesson != "":
+			say(s.console, "", "the day is over; its lesson: "+oneLine(one.day.Lesson))
 		}
 		ended <- end
 	}()
@@ -145,6 +163,10 @@ func (o *onlooker) shown(record audit.Record, body any) {
 	o.records = append(o.records, record)
 	o.mu.Unlock()
 	_ = o.printer.print(record, body)
+	if begun, is := body.(*steps.Begun); is && begun.Over != nil {
+		say(o.says, "", "the walk shown from here on is that of who took over: "+
+			"it begins at the first stage again, and keeps what is flipped")
+	}
 }
 
 // again gives records once more, to go back in time.
