@@ -65,7 +65,8 @@ func hides(t *testing.T, what, text string) {
 // TestPracticeAtTheConsole: the screens hide what broke, and who leaves at once is told all the same.
 func TestPracticeAtTheConsole(t *testing.T) {
 	s := sitAtConsole(t, 80, 24, "gameday", "run", rumbling(t, ""), "--operator", "human", "--speed", "10")
-	s.showed("you were called 1s ago: something is wrong with catalog; the end tells what")
+	s.showed("you were called 1s ago: something is wrong with catalog")
+	s.showed("the end tells what it was; no other terminal reaches this lab")
 	s.shows("may: an answer")
 	for key, view := range map[string]string{"\x05": "── events", "\x10": "── probes", "\x07": "── queue-age", "\x0f": "── controls", "?": "── help"} {
 		s.types(key)

@@ -49,18 +49,19 @@ func (s *practice) shown(record audit.Record, body any) { s.playing.Record(recor
 // replayed does nothing: the day knows what came before.
 func (s *practice) replayed(audit.Record, any) {}
 
-// greet says what a person who was called knows, in a row of a screen, and how far their words reach.
+// greet says what a person who was called knows, and how far their words reach. Half a screen has room for two rows of
+// it, the first ones.
 func (s *practice) greet(w *walk) {
 	out := w.person.out()
 	if out == nil {
 		out = s.p.err
 	}
-	say(out, "", fmt.Sprintf("you were called %s ago: something is wrong with %s; the end tells what",
-		s.playing.Elapsed(), s.doc.Service))
+	say(out, "", fmt.Sprintf("you were called %s ago: something is wrong with %s", s.playing.Elapsed(), s.doc.Service))
 	if s.on.past {
 		say(out, "", "the metrics are of the past: flips change nothing in them")
 	}
-	say(out, "", "no other terminal reaches this lab; type help for what you can say here")
+	say(out, "", "the end tells what it was; no other terminal reaches this lab")
+	say(out, "", "type help for what you can say here")
 }
 
 // comeBack goes on with the run in a new process when that can be, as a person does whose process was killed. It gives

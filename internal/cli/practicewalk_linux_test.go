@@ -32,8 +32,9 @@ func (s *seat) practised() (log, compared string) {
 // TestPractice: a person walks a game day in lines, errs, and is told at the end alone what it was.
 func TestPractice(t *testing.T) {
 	s := sitDown(t, "gameday", "run", rumbling(t, ""), "--operator", "human", "--plain", "--speed", "40")
-	s.sees("you were called 1s ago: something is wrong with catalog; the end tells what")
-	s.sees("no other terminal reaches this lab; type help for what you can say here")
+	s.sees("you were called 1s ago: something is wrong with catalog")
+	s.sees("the end tells what it was; no other terminal reaches this lab")
+	s.sees("type help for what you can say here")
 	s.declares("7")
 	s.sees("approval: allow-prewarm: ")
 	s.types("skip allow-prewarm too early\n")
