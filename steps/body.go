@@ -175,6 +175,8 @@ type Left struct {
 	ReviewAt time.Time `json:"review_at,omitzero"`
 }
 
+	Edited   bool      `json:"edited,omitempty"` // a hand has changed it since that run's last flip
+	Wrote    *string   `json:"wrote,omitempty"`  // what that flip wrote, where Edited; missing for no field
 // GateSeen is the verdict of one gate on one poll.
 type GateSeen struct {
 	Gate     string           `json:"gate"`

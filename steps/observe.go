@@ -150,22 +150,32 @@ func (m *Machine) writeSeen(body *Observed, changed rawValues) error {
 	return inParts(body, func(part *Observed) error { return m.write(KindObserved, part, true) })
 }
 
-// leftOf names the controls that are away from their steady value by another run's flip.
-// What a hand has set since is the hand's.
+// leftOf names the controls that are away from their steady value by another run's flip. What a hand has set since is
+// drift, as it was or would have been for that run, unless the hand has lifted what the flip had put on.
 func (s *State) leftOf(read map[string]actions.Live) (left []Left) {
 	for i := range s.Doc.Controls {
 		c := &s.Doc.Controls[i]
 		live := read[c.Name]
-		if live.Meta == nil || live.Meta.Since == 0 || live.Edited || s.Control(c.Name).Ours || s.openIntent(c.Name) != nil {
+		if live.Meta == nil || live.Meta.Since == 0 || s.liftedByHand(c, live) || s.Control(c.Name).Ours || s.openIntent(c.Name) != nil {
 			continue
 		}
 		l := Left{Control: c.Name, Run: audit.Cut(live.Meta.Run, 128), Since: time.UnixMilli(live.Meta.Since).UTC()}
+		if live.Edited {
+			l.Edited, l.Wrote = true, kept(live.Meta.After)
+		}
 		if live.Meta.ReviewAt != 0 {
 			l.ReviewAt = time.UnixMilli(live.Meta.ReviewAt).UTC()
 		}
 		left = append(left, l)
 	}
 	return left
+}
+
+// liftedByHand reports whether a hand has brought a control back to its steady value. Under the run that this one takes
+// over from that held the releases, and it goes on to do so.
+func (s *State) liftedByHand(c *runbook.Control, live actions.Live) bool {
+	over := s.Begun.Over
+	return live.Edited && live.Invalid == "" && live.Value.Equal(c.Steady) && (over == nil || over.Run != live.Meta.Run)
 }
 
 // lostOf names the controls of this run that are gone together with their meta, or with

@@ -185,6 +185,9 @@ func (s *State) takeOver(l Left) {
 		return
 	}
 	c.Ours, c.Original, c.Expected, c.Order = true, c.Raw, c.Raw, len(s.flips)
+	if l.Edited {
+		c.Expected = l.Wrote
+	}
 	c.Since, c.By, c.ReviewAt = l.Since, l.Run, l.ReviewAt
 	if control := s.Doc.Control(l.Control); control != nil && control.DeadMan != nil && s.raisedByUs(control) {
 		s.toIdle = append(s.toIdle, l.Control)

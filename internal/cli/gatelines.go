@@ -44,8 +44,7 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 		events = append(events, event{where: t.here(), text: redisText(b.Redis)})
 	}
 	for _, l := range b.Left {
-		events = append(events, event{where: t.here(), text: fmt.Sprintf("taken over: %s is away from its steady value since %s, left by %s; this run restores it",
-			l.Control, l.Since.UTC().Format("15:04:05Z"), l.Run)})
+		events = append(events, event{where: t.here(), text: leftText(l)})
 	}
 	if text, ok := t.obey.changed(record.T, b.Propagation); ok {
 		events = append(events, event{where: t.here(), text: text})
@@ -62,6 +61,15 @@ func (t *transcript) observed(record audit.Record, b *steps.Observed) []event {
 		}
 	}
 	return events
+}
+
+// leftText says what this run takes over; that a hand has changed it is the drift that follows.
+func leftText(l steps.Left) string {
+	since := "since " + l.Since.UTC().Format("15:04:05Z")
+	if l.Edited {
+		return fmt.Sprintf("taken over: %s, which %s had flipped %s, and a hand has set since", l.Control, l.Run, since)
+	}
+	return fmt.Sprintf("taken over: %s is away from its steady value %s, left by %s; this run restores it", l.Control, since, l.Run)
 }
 
 func redisText(trouble string) string {

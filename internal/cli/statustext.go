@@ -174,7 +174,11 @@ func (v standing) override(o steps.Override) string {
 		lasts = "since " + clockTime(o.Since, v.now)
 	}
 	text := fmt.Sprintf("%s (steady %s) %s", o.Value, withoutUnitOf(o.Steady, o.Value), lasts)
-	if o.By != v.state.Begun.Run {
+	switch o.By {
+	case v.state.Begun.Run:
+	case setByHand:
+		text += ", " + setByHand
+	default:
 		text += also(", by ", o.By)
 	}
 	text += also(", LAPSED: readers obey ", o.Obeyed)
