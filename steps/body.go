@@ -92,7 +92,9 @@ type Scenario struct {
 type Over struct {
 	Run    string    `json:"run"`
 	Reason string    `json:"reason"`
-	Began  time.Time `json:"began,omitzero"` // when it or, where it had taken over itself, the first of them began
+	Began  time.Time `json:"began,omitzero"`  // when it or, where it had taken over itself, the first of them began
+	Held   *Held     `json:"held,omitempty"`  // by a person; it goes on in this run
+	Found  []string  `json:"found,omitempty"` // what else of that run a person has to know, in plain words
 }
 
 // Hand is what a person wants to flip outside a walk.
@@ -173,10 +175,10 @@ type Left struct {
 	Run      string    `json:"run"`
 	Since    time.Time `json:"since"` // by the clock of Redis
 	ReviewAt time.Time `json:"review_at,omitzero"`
-}
-
 	Edited   bool      `json:"edited,omitempty"` // a hand has changed it since that run's last flip
 	Wrote    *string   `json:"wrote,omitempty"`  // what that flip wrote, where Edited; missing for no field
+}
+
 // GateSeen is the verdict of one gate on one poll.
 type GateSeen struct {
 	Gate     string           `json:"gate"`
@@ -358,6 +360,7 @@ type Held struct {
 	Words    []string `json:"words,omitempty"` // what of that can be typed, besides abort
 	Costs    string   `json:"costs,omitempty"`
 	TakenBy  string   `json:"taken_by,omitempty"` // the run that has taken the command over
+	From     string   `json:"from,omitempty"`     // the run in which a person said it, where this one has taken over from that
 	Origin   *Origin  `json:"origin,omitempty"`
 }
 

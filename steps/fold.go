@@ -264,6 +264,7 @@ func (s *State) held(b *Held) {
 	if step, ok := strings.CutPrefix(b.Cause, causeFailing("")); ok && b.Lifted {
 		s.Step(step).Failures = 0
 	}
+	s.carried = s.carried || b.From != ""
 	if b.Cause == causeShift && b.Lifted && b.By != "" {
 		s.Shift = nil
 	}

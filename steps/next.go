@@ -42,7 +42,7 @@ func lookAt(s *State, now time.Time) (n *next, waits bool) {
 // no rule has a move, there is nothing to do but wait.
 func (n *next) first() Move {
 	for _, rule := range [...]func() Move{n.ended, n.settle, n.idle, n.brakes, n.protect,
-		n.expiry, n.drift, n.mootUndos, n.expectations, n.guards, n.recovered, n.raiseHolds, n.liftHolds,
+		n.expiry, n.drift, n.mootUndos, n.expectations, n.guards, n.recovered, n.carryHold, n.raiseHolds, n.liftHolds,
 		n.poll, n.stopped, n.orderedLifts, n.release} {
 		if move := rule(); move != nil {
 			return move

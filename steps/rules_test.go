@@ -34,6 +34,7 @@ import (
 //	      id=ID [proof=acl|claimed] [waited=D]              from elsewhere
 //	call STEP ok|fail                                       how a call ended
 //	kill, resume                                            another process goes on
+//	takeover                                                another run takes the command
 //	show readings|question|blocking|costs|controls|commander|holds|lifts|unmade|overrides
 func TestRules(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
@@ -115,6 +116,8 @@ func (w *walker) command(d *datadriven.TestData) error {
 		w.clock.moveTo(w.clock.now.Add(duration(words[0])))
 	case "resume":
 		return w.resume()
+	case "takeover":
+		return w.takeOver()
 	case "show":
 		return w.show(words[0])
 	default:

@@ -44,6 +44,7 @@ type State struct {
 	readings   map[probes.Ask]*HandReading // by hand, also those whose time is over
 	aborting   *OrderedBody
 	toIdle     []string // controls that add load and go to their dead man's value before anything is released
+	carried    bool     // a hold of the run that was taken over from goes on here
 	stopping   bool     // after idling the walk stops, to be resumed
 	drifts     map[string]*Drifted
 	putBack    map[string]bool

@@ -24,6 +24,7 @@ type walker struct {
 	approve   ApproveMode
 	calls     []CallRequest
 	over      *Over
+	run       string
 	autoCalls bool // every call ends well at once
 	ended     Ending
 	stopped   bool
@@ -37,7 +38,7 @@ type walker struct {
 }
 
 func newWalker(t tester, doc *runbook.Document) *walker {
-	w := &walker{world: newWorld(t), doc: doc, approve: Auto, lastGates: map[string]string{}}
+	w := &walker{world: newWorld(t), doc: doc, approve: Auto, run: testRun, lastGates: map[string]string{}}
 	w.journal = &memoryJournal{now: func() time.Time { return w.clock.now }}
 	w.redis.intended = w.intended
 	for i := range doc.Probes {
@@ -64,14 +65,22 @@ const testRun = "20261129T100800Z-test-7f3a"
 
 func (w *walker) newMachine(through string) *Machine {
 	return New(Config{Doc: w.doc, Journal: w.journal, Prober: w, Controls: w.redis, Caller: w, Clock: w.clock,
-		Begun:    Begun{Run: testRun, File: "test.yaml", Approve: w.approve, Through: through, Version: "test", Host: "ops-1", PID: 1, User: "ana", Over: w.over},
-		Holder:   actions.Holder{Run: testRun, Actor: "ana", Host: "ops-1"},
+		Begun:    Begun{Run: w.run, File: "test.yaml", Approve: w.approve, Through: through, Version: "test", Host: "ops-1", PID: 1, User: "ana", Over: w.over},
+		Holder:   actions.Holder{Run: w.run, Actor: "ana", Host: "ops-1"},
 		OnRecord: w.record})
 }
 
 func (w *walker) begin(through string) error {
 	w.machine = w.newMachine(through)
 	return w.machine.Begin(context.Background())
+}
+
+// takeOver lets another run take the command over from the one that is walked.
+func (w *walker) takeOver() error {
+	w.over = w.machine.State().Overtake("ana does not answer")
+	w.run, w.calls, w.stopped = w.run+"b", nil, false
+	w.journal = &memoryJournal{now: w.journal.now}
+	return w.begin("")
 }
 
 func (w *walker) resume() error {
@@ -170,6 +179,9 @@ func (w *walker) line(r audit.Record, body any) string {
 	}
 	switch b := body.(type) {
 	case *Begun:
+		if b.Over != nil && len(b.Over.Found) > 0 {
+			return "begun; " + strings.Join(b.Over.Found, "; ")
+		}
 		return "begun"
 	case *Resumed:
 		return "resumed; " + strings.Join(b.Found, "; ")

@@ -156,7 +156,7 @@ func begunText(b *steps.Begun) string {
 		parts = append(parts, "through "+b.Through)
 	}
 	if b.Over != nil {
-		parts = append(parts, "TAKES OVER from "+b.Over.Run+": "+b.Over.Reason)
+		parts = append(parts, "TAKES OVER from "+b.Over.Run+": "+b.Over.Reason+also("; found: ", strings.Join(b.Over.Found, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }

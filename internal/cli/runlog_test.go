@@ -283,6 +283,30 @@ func TestLeaseOutlivesItsProcess(t *testing.T) {
 	}
 }
 
+// TestTakeoverOfALogThatIsNotWhole: what a person has said in what is missing is not known, which is said.
+func TestTakeoverOfALogThatIsNotWhole(t *testing.T) {
+	s := newMirrorSeat(t)
+	records := s.records("ops-1", 1, 6)
+	s.keeps(records[:3]...)
+	s.mirrors(records[:3]...)
+	for head, found := range map[uint64]int{3: 0, 6: 1} {
+		s.signs("keys", head, records[3].Prev)
+		p := newProgram(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, madeUp(nil))
+		p.settings.stateDir, p.settings.redis = s.dir, s.url
+		to, err := p.addressee(t.Context(), "last", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, over, err := p.overOf(t.Context(), to, "nobody answers")
+		if err != nil || len(over.Found) != found || found > 0 && !strings.Contains(over.Found[0], "3 records removed from its end") {
+			t.Errorf("head %d: %+v, %v", head, over, err)
+		}
+		for _, shut := range p.closers {
+			_ = shut()
+		}
+	}
+}
+
 // TestLogBehindItsHeadIsShownWithAWarning: whoever only looks at it sees what is there, and what is not.
 func TestLogBehindItsHeadIsShownWithAWarning(t *testing.T) {
 	s := newMirrorSeat(t)

@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +24,8 @@ func (p *program) takeoverCommand() *cobra.Command {
 RUN's lease is alive: for when its process hangs, sleeps, or belongs to somebody who does
 not answer. From that moment Redis refuses what RUN writes. Its process says so when it
 wakes, writes it down and ends with exit code 6; it never commands again. What RUN has
-left out of place is the new run's, and is restored by it.
+left out of place is the new run's, and is restored by it. A hold that a person has put
+on RUN goes on in the new run, which says what else of RUN waits for a person.
 
 Who takes over, and REASON, are in the log of the new run and told to the old one. RUN is
 found by its log on this machine; of a run that is walked elsewhere --service and --redis
@@ -53,7 +54,7 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	if err != nil {
 		return err
 	}
-	begun, since, err := p.begunOf(ctx, to)
+	begun, over, err := p.overOf(ctx, to, reason)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	unanswered := p.introduce(ctx, on)
 	w := p.newWalk(ctx, doc, on)
 	defer w.close()
-	w.over = &steps.Over{Run: to.run, Reason: reason, Began: since}
+	w.over = over
 	if err := w.beginNew(ctx, through); err != nil {
 		return err
 	}
@@ -77,36 +78,42 @@ func (p *program) takeover(ctx context.Context, name, service, reason, through s
 	return w.finish(w.drive(ctx, w.person))
 }
 
-// begunOf gives the first record of a run that has not ended, and since when the recovery lasts that it walks: from its
-// log on this machine or, where there is none, from the mirror.
-func (p *program) begunOf(ctx context.Context, to addressee) (steps.Begun, time.Time, error) {
+// overOf gives the first record of a run that has not ended, and how the command is taken over from it.
+func (p *program) overOf(ctx context.Context, to addressee, reason string) (steps.Begun, *steps.Over, error) {
 	ending := to.ending(ctx)
-	state, err := p.begunHere(to.run, &ending)
-	if err != nil {
-		state, err = to.mirrored(ctx)
+	state, unread, err := p.lookInto(ctx, to)
+	if err == nil && state.Ending != "" {
+		ending = state.Ending
 	}
 	switch {
 	case ending != "":
-		return steps.Begun{}, time.Time{}, usage(fmt.Errorf("run %s is %s", to.run, ending), "a new walk is rewarm run")
+		return steps.Begun{}, nil, usage(fmt.Errorf("run %s is %s", to.run, ending), "a new walk is rewarm run")
 	case err != nil:
-		return steps.Begun{}, time.Time{}, err
+		return steps.Begun{}, nil, err
 	case state.Begun.Hand != nil:
-		return steps.Begun{}, time.Time{}, usage(fmt.Errorf("run %s is one flip by hand", to.run),
+		return steps.Begun{}, nil, usage(fmt.Errorf("run %s is one flip by hand", to.run),
 			"there is nothing to take over; rewarm controls get shows what it left")
 	}
-	return state.Begun, state.Since(), nil
+	over := state.Overtake(reason)
+	if unread != nil {
+		over.Found = append(over.Found, fmt.Sprintf("what a person held there or wanted put back is not known, for its log could not be read to its end: %s", unread))
+	}
+	return state.Begun, over, nil
 }
 
-func (p *program) begunHere(run string, ending *steps.Ending) (*steps.State, error) {
-	folder, err := p.findRun(run)
-	if err != nil {
-		return nil, err
+// lookInto gives the state of a run: from its log on this machine and from the mirror, as far as they can be read, and
+// why that is not to their end, nil when it is.
+func (p *program) lookInto(ctx context.Context, to addressee) (state *steps.State, unread, err error) {
+	log, unread := p.logOf(ctx, to.run, to.service)
+	if unread == nil {
+		unread = cmp.Or(log.trouble, log.unasked, p.lacksHead(log))
+		if state, err = log.fold(); err == nil {
+			return state, unread, nil
+		}
+		unread = err
 	}
-	state, err := p.fold(folder)
-	if err == nil && state.Ending != "" {
-		*ending = state.Ending
-	}
-	return state, err
+	state, err = to.mirrored(ctx)
+	return state, unread, err
 }
 
 // mirrored is how a run began, as the first record of its mirror in Redis says.

@@ -139,7 +139,7 @@ func (w *world) doToRun(h *runbook.Happening) (outcome, detail string) {
 	case runbook.TakeOver:
 		w.runs = append(w.runs, &walker{w: w, id: fmt.Sprintf("%s-over-%d", run.id, len(w.runs)), actor: secondOperator,
 			host: elsewhere,
-			over: &steps.Over{Run: run.id, Reason: h.Text, Began: run.machine.State().Since()}, beginAt: w.clock.Now()})
+			over: run.machine.State().Overtake(h.Text), beginAt: w.clock.Now()})
 	case runbook.GiveOrder:
 		o := steps.Order{Kind: steps.OrderKind(h.Order), Step: h.Step, Text: h.Text}
 		if h.Order == "skip" && o.Text == "" {

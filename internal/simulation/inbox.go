@@ -121,7 +121,7 @@ func (w *world) takeover(f Fault) {
 		return
 	}
 	w.sleeper, w.wakesAt, p.replaced = p, w.now.Add(f.For), true
-	w.over = &steps.Over{Run: w.run, Reason: "ana does not answer"}
+	w.over = p.machine.State().Overtake("ana does not answer")
 	w.run = strings.TrimSuffix(w.run, "a") + "b"
 	w.disk, w.process, w.startAt = &disk{emergency: true}, nil, w.now.Add(time.Second)
 	w.letters = nil // what was sent to the other run
