@@ -387,7 +387,24 @@ type Noted struct {
 // Diagnosis is what the signals say of the modes at a moment.
 type Diagnosis struct {
 	At    time.Time  `json:"at"`              // the evaluation time of every reading, on the clock of Prometheus
+	First []WayOut   `json:"first,omitempty"` // what comes before any mode
 	Signs []ModeSign `json:"signs,omitempty"` // the strongest first; none when nothing could be asked
+}
+
+// WayOut is a cheaper way out than the walk of any mode.
+type WayOut struct {
+	Question string `json:"question"`         // to be answered before anything is warmed
+	Answer   string `json:"answer,omitempty"` // what the signals say to it, in words
+	Then     string `json:"then"`             // what to do where it is so
+}
+
+// String is the way out in one line.
+func (w WayOut) String() string {
+	text := "first: " + w.Question
+	if w.Answer != "" {
+		text += " " + w.Answer
+	}
+	return text + "; if so, " + w.Then
 }
 
 // ModeSign is what they say of one mode.

@@ -39,6 +39,14 @@ func ChoiceOf(doc *runbook.Document, declared ...runbook.Mode) Choice {
 	return c
 }
 
+// First gives the ways out that come before any mode, as long as no mode is declared and nothing is routed back.
+func (s *State) First() []WayOut {
+	if s.diagnosed == nil || len(s.Modes) > 0 || s.Stage >= runbook.Observe || s.Recovered != nil || s.Ending != "" {
+		return nil
+	}
+	return s.diagnosed.Diagnosis.First
+}
+
 // BrakesGoOn is what a person is told who is asked after the modes: only steps that are for certain modes wait.
 const BrakesGoOn = "brakes for every mode do not wait"
 
@@ -47,7 +55,7 @@ const BrakesGoOn = "brakes for every mode do not wait"
 func (s *State) Declared() string {
 	for step := range s.Doc.Steps() {
 		switch {
-		case step.Confirm == nil || !step.Confirm.Modes || s.Step(step.Name).Phase != StepDone:
+		case step.Confirm == nil || !step.Confirm.Modes || !s.decided(step):
 		case len(s.Modes) == 0:
 			return "no mode declared"
 		case len(s.Modes) == 1:
@@ -61,6 +69,24 @@ func (s *State) Declared() string {
 		}
 	}
 	return ""
+}
+
+// decided reports whether a question was answered, or is not asked any more.
+func (s *State) decided(step *runbook.Step) bool {
+	c, st := s.confirms[step.Name], s.steps[step.Name]
+	return c != nil && c.Answered || st != nil && st.Phase == StepDone
+}
+
+// DeclaredBriefly is Declared with the numbers of the modes, for where there is no room for their names.
+func (s *State) DeclaredBriefly() string {
+	if len(s.Modes) == 0 {
+		return s.Declared()
+	}
+	numbers := make([]string, len(s.Modes))
+	for i, mode := range s.Modes {
+		numbers[i] = strconv.Itoa(slices.Index(runbook.Modes, mode) + 1)
+	}
+	return "modes " + strings.Join(numbers, ",")
 }
 
 // ChoicesText says it for each mode, by the number that a person types, and for an answer that declares none; modes
@@ -85,7 +111,10 @@ func ChoicesText(doc *runbook.Document) string {
 			parts = append(parts, "an answer of "+listed(answers[text])+" "+text)
 		}
 	}
-	return strings.Join(parts, "; ")
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(append(parts, "of several, one that takes a step is enough"), "; ")
 }
 
 // listed puts names into a sentence: a, b or c.

@@ -19,7 +19,7 @@ func TestChoices(t *testing.T) {
 	}
 	for _, test := range []struct{ modes, want string }{
 		{"", ""},
-		{"modes: [cell-loss, cold-region], ", "an answer of 1, 4, 5, 6, 7 or 8 skips around; an answer of 2, 3 or none takes around"},
+		{"modes: [cell-loss, cold-region], ", "an answer of 1, 4, 5, 6, 7 or 8 skips around; an answer of 2, 3 or none takes around; of several, one that takes a step is enough"},
 	} {
 		if got := ChoicesText(book(test.modes)); got != test.want {
 			t.Errorf("%q: %q", test.modes, got)

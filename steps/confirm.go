@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rewarm/rewarm/runbook"
@@ -67,14 +68,25 @@ func (n *next) call(step *runbook.Step, st *StepState) Move {
 	case c.OK:
 		return n.called(step)
 	case step.Otherwise == runbook.Continue || step.Optional:
-		return n.writeStep(step, StepDone, "failed, went on: "+c.Error)
+		return n.writeStep(step, StepDone, failedWentOn+c.Error)
 	case c.ByHand:
 		return n.writeStep(step, StepDone, "failed, and done by hand: "+c.Error)
 	case n.s.hold(causeCall(step.Name)) == nil && st.Outcome == "":
 		return n.heldBy(causeCall(step.Name), fmt.Sprintf("%s: the call failed: %s", step.Name, c.Error),
-			"do it by hand before the release", releaseWord)
+			"do it by hand first: a release says that it is done, and ends this hold", releaseWord)
 	}
-	return n.writeStep(step, StepDone, "failed: "+c.Error)
+	return n.writeStep(step, StepDone, failedOutcome+c.Error)
+}
+
+// How the outcome of a step begins that is over and not done.
+const (
+	failedOutcome = "failed: "
+	failedWentOn  = "failed, went on: "
+)
+
+// NotDone reports whether a step is over without having been done, as its call failed.
+func (b *StepBody) NotDone() bool {
+	return strings.HasPrefix(b.Outcome, failedOutcome) || strings.HasPrefix(b.Outcome, failedWentOn)
 }
 
 // called ends the step of a call that ended well, also of one that was taken back since.
@@ -88,6 +100,23 @@ func (n *next) called(step *runbook.Step) Move {
 		return n.writeStep(step, StepDone, "done, and undoing it failed: "+undo.Error)
 	}
 	return n.writeStep(step, StepDone, "undone")
+}
+
+// FailedCalls gives the calls that failed and that nobody has made by hand, in walk order: their steps are over and not
+// done.
+func (s *State) FailedCalls() []*CallState {
+	var failed []*CallState
+	for step := range s.Doc.Steps() {
+		if c := s.callOf(step.Name, false, false); c != nil && c.Finished && !c.OK && !c.ByHand {
+			failed = append(failed, c)
+		}
+	}
+	return failed
+}
+
+// NotDone says of a call that failed what was not done.
+func (c *CallState) NotDone() string {
+	return c.Step + " NOT DONE, its call failed: " + strings.Join(c.Command, " ") + ": " + c.Error
 }
 
 // callOf gives the latest call of a step of this sort, nil when none was started.

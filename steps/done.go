@@ -111,7 +111,7 @@ func (n *next) takeBack(step *runbook.Step, st *StepState) Move {
 	}
 	return n.heldBy(causeByHand(back.Step), "what was done by hand has to be taken back by hand: "+
 		audit.Cut(back.String(), longestSentence),
-		"take it back before the release", releaseWord)
+		"take it back first: a release says that it is taken back, and ends this hold", releaseWord)
 }
 
 // byHandNames lists what was done by hand and is not taken back, for the end of a run.

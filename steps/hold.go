@@ -107,13 +107,13 @@ func (n *next) raiseHolds() Move {
 		if st.Failures >= mostFailures && st.Phase != StepDone && n.s.hold(causeFailing(step.Name)) == nil {
 			return n.heldBy(causeFailing(step.Name), fmt.Sprintf("%s has failed %d times, the last for %s", step.Name,
 				st.Failures, st.UndoneFor),
-				"a release tries it again, a skip goes on without it", releaseWord, skipWord(step))
+				"a release ends this hold and tries it again, a skip goes on without it", releaseWord, skipWord(step))
 		}
 	}
 	for _, step := range n.s.toUndo() {
 		if c := n.s.callOf(step.Name, true, false); c != nil && c.Finished && n.s.hold(causeCall(step.Name)) == nil {
 			return n.heldBy(causeCall(step.Name), step.Name+": undoing its call failed: "+c.Error,
-				"undo it by hand before the release", releaseWord)
+				"undo it by hand first: a release says that it is undone, and ends this hold", releaseWord)
 		}
 	}
 	for i := range n.doc.Controls {

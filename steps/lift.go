@@ -150,7 +150,7 @@ func (n *next) orderedLifts() Move {
 			continue
 		}
 		if waits := n.liftWaits(); waits != "" {
-			n.blockLast("the undo of " + step.Name + " waits: " + waits + n.liftWayOut(n.s.liftOf(step, st)))
+			n.blockLast(undoOf(step.Name) + " waits: " + waits + n.liftWayOut(n.s.liftOf(step, st)))
 			return nil
 		}
 		if move := n.orderedLift(step, st); move != nil {
@@ -213,6 +213,8 @@ func (n *next) orderedLift(step *runbook.Step, st *StepState) Move {
 	return move
 }
 
+func undoOf(step string) string { return "the undo of " + step }
+
 // asksLift reports whether a lift waits for a word that nobody has given. A word for the plan
 // counts while the exit has held since.
 func (n *next) asksLift(step *runbook.Step, st *StepState, p *Planned, c Change) bool {
@@ -223,6 +225,6 @@ func (n *next) asksLift(step *runbook.Step, st *StepState, p *Planned, c Change)
 	lift := n.s.liftOf(step, st)
 	q.Lift = &lift
 	n.ask(q)
-	n.blockLast("the undo of " + step.Name + waitsFor(q))
+	n.blockLast(undoOf(step.Name) + waitsFor(q))
 	return true
 }

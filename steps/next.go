@@ -75,6 +75,7 @@ type Standing struct {
 	Question Question // as State.Question gives it
 	Waits    bool
 	Blocking string // as State.Blocking says it
+	Early    bool   // what blocks is only that the samples after the last flip have not come yet
 }
 
 // Standing gives what a walk waits for and what blocks it, for whoever shows both.
@@ -87,7 +88,24 @@ func (s *State) Standing(now time.Time) Standing {
 	if blocker := n.blocker(); blocker != "" && (len(s.holds) > 0 || n.blocking == "") {
 		standing.Blocking = blocker
 	}
+	if q := standing.Question; q.Lift != nil && !strings.Contains(standing.Blocking, undoOf(q.Step)) {
+		standing.Blocking = strings.TrimSuffix(undoOf(q.Step)+waitsFor(q)+"; "+standing.Blocking, "; ")
+	}
+	standing.Early = len(s.holds) == 0 && n.early(standing.Blocking)
 	return standing
+}
+
+// early reports whether what blocks is a gate against which nothing stands but that it looks at what was before a flip.
+func (n *next) early(blocking string) bool {
+	if n.s.followExit().early() && strings.HasPrefix(blocking, exitID+": ") {
+		return true
+	}
+	for _, w := range n.s.watches() {
+		if w.ID != exitID && strings.Contains(blocking, w.ID+": ") {
+			return onlyEarly(n.s.track(w).last.judgement().Findings)
+		}
+	}
+	return false
 }
 
 func (n *next) ended() Move {

@@ -81,6 +81,14 @@ func (s *State) nextLift(step *runbook.Step) (Target, bool) {
 	return Target{}, false
 }
 
+// Unlifted gives what a restore still lifts, the next first, and the calls that it still takes back.
+func (s *State) Unlifted(step *runbook.Step) []Change {
+	if step.Restore == nil {
+		return nil
+	}
+	return s.changesOf(step)
+}
+
 func (s *State) liftOrder(step *runbook.Step) []string {
 	var rest []string
 	for name, c := range s.controls {

@@ -69,7 +69,7 @@ func (s *State) refuseUndoCall(step *runbook.Step) *RefusedOrder {
 	case s.Step(step.Name).UndoCall || undo != nil && !undo.Finished:
 		return undoneAlready(step)
 	case undo != nil && !undo.OK && !undo.ByHand:
-		return &RefusedOrder{Sentence: "undoing the call of " + step.Name + " has failed: " + undo.Error, Hint: "undo it by hand and type release"}
+		return &RefusedOrder{Sentence: "undoing the call of " + step.Name + " has failed: " + undo.Error, Hint: "undo it by hand, then type release: it says that it is undone, and ends the hold"}
 	case !slices.Contains(s.toUndo(), step):
 		return &RefusedOrder{Sentence: "nothing that " + step.Name + " called is in force", Hint: "status says what is"}
 	}

@@ -462,12 +462,17 @@ func (x *exitTrack) counting() bool { return x.held.IsZero() && !x.since.IsZero(
 // early reports whether nothing stands against the exit but that it still looks at what
 // was before the last flip.
 func (x *exitTrack) early() bool {
-	for _, f := range x.last.judgement().Findings {
+	return x.latest != nil && !x.passesNow && onlyEarly(x.last.judgement().Findings)
+}
+
+// onlyEarly reports whether nothing was found that does not pass but what still looks at what was before a flip.
+func onlyEarly(findings []probes.Finding) bool {
+	for _, f := range findings {
 		if f.Verdict != probes.Pass && f.Reason != probes.BeforeMark {
 			return false
 		}
 	}
-	return x.latest != nil && !x.passesNow
+	return true
 }
 
 // targetFor gives the target of one flip with what it comes from, if that is known,

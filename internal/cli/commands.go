@@ -123,7 +123,7 @@ func spokenHelp() []string {
 	return append(rows,
 		row("WORD"+surely+" …", "that order, where the line could be an answer"),
 		row(wordStatus, "what is flipped and unproved, what blocks, what it costs"),
-		row(wordHelp, "this list; Enter: the question, Ctrl-C: stop the walk"))
+		row(wordHelp, "this list; Enter: back to the question, Ctrl-C: stop the walk"))
 }
 
 // commandsFor lists what can be typed at any other terminal about a run, a row each. How a command finds the run, spells
@@ -144,16 +144,22 @@ func commandsFor(run string, spells func(words, about string) string) []string {
 }
 
 // parseModes reads an answer to a question after the modes: numbers of the list or
-// names, separated by commas or spaces.
+// names, separated by commas or spaces. A name may have spaces in the place of its hyphens.
 func parseModes(text string) (string, error) {
 	var modes []string
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
-		mode, err := parseMode(word)
-		if err != nil {
-			return "", err
+	for part := range strings.SplitSeq(text, ",") {
+		words := strings.Fields(part)
+		if whole := strings.ToLower(strings.Join(words, "-")); slices.Contains(runbook.Modes, runbook.Mode(whole)) {
+			words = []string{whole}
 		}
-		if !slices.Contains(modes, mode) {
-			modes = append(modes, mode)
+		for _, word := range words {
+			mode, err := parseMode(word)
+			if err != nil {
+				return "", err
+			}
+			if !slices.Contains(modes, mode) {
+				modes = append(modes, mode)
+			}
 		}
 	}
 	if len(modes) == 0 {
@@ -170,7 +176,16 @@ func parseMode(word string) (string, error) {
 		return string(runbook.Modes[n-1]), nil
 	}
 	if !slices.Contains(runbook.Modes, runbook.Mode(strings.ToLower(word))) {
-		return "", fmt.Errorf("%q is no mode", word)
+		return "", fmt.Errorf("%q is no mode; they are %s", word, strings.Join(numberedModes(), ", "))
 	}
 	return strings.ToLower(word), nil
+}
+
+// numberedModes are the modes with the numbers that can be typed for them.
+func numberedModes() []string {
+	list := make([]string, len(runbook.Modes))
+	for i, mode := range runbook.Modes {
+		list[i] = fmt.Sprintf("%d %s", i+1, mode)
+	}
+	return list
 }

@@ -183,7 +183,8 @@ func TestTypedLines(t *testing.T) {
 		{"modes by number", modes, typedLine{text: "2, 1 2", number: 11}, "answer declare  cell-loss, synchronized-expiry", ""},
 		{"modes by name", modes, typedLine{text: "Hot-Shard", number: 11}, "answer declare  hot-shard", ""},
 		{"no such mode", modes, typedLine{text: "9", number: 11}, "", "there is no mode number 9, they run from 1 to 8"},
-		{"no mode", modes, typedLine{text: "cell loss", number: 11}, "", `"cell" is no mode`},
+		{"no mode", modes, typedLine{text: "loss", number: 11}, "", `"loss" is no mode; they are 1 synchronized-expiry, 2 cell-loss, `},
+		{"a mode in two words", modes, typedLine{text: "Cell loss, 1", number: 11}, "answer declare  cell-loss, synchronized-expiry", ""},
 		// https://github.com/kubernetes/kubernetes/issues/101695
 		{"escapes", approval, typedLine{text: "\x1b[2Japprove\u202e", number: 11}, "", `\x1b[2Japprove\u202e`},
 	}

@@ -98,7 +98,7 @@ func notedRows(b *steps.Noted) []string {
 	if b.Diagnosis == nil {
 		return nil
 	}
-	return signRows(b.Diagnosis.Signs)
+	return diagnosisRows(b.Diagnosis)
 }
 
 func by(who string) string {
@@ -202,10 +202,12 @@ func stageText(b *steps.StageBody) string {
 }
 
 func stepText(b *steps.StepBody) string {
-	switch b.State {
-	case steps.StepDone:
+	switch {
+	case b.NotDone():
+		return "step over, NOT DONE: " + b.Outcome
+	case b.State == steps.StepDone:
 		return "step done" + also(": ", b.Outcome)
-	case steps.StepDeferred:
+	case b.State == steps.StepDeferred:
 		return "step waits for the declared modes" + also(": ", b.Outcome)
 	}
 	return "step entered" + also(": ", b.Why)
@@ -220,7 +222,7 @@ func plannedText(b *steps.Planned) string {
 }
 
 func (t *transcript) approvedText(b *steps.Approved) string {
-	text := fmt.Sprintf("approved %s %s, %s", b.Scope, short(b.Digest), approvedBy(b))
+	text := fmt.Sprintf("approved %s %s, %s", t.scopeOf(b), short(b.Digest), approvedBy(b))
 	switch {
 	case len(b.Covers) < 2:
 		return text
@@ -228,6 +230,16 @@ func (t *transcript) approvedText(b *steps.Approved) string {
 		return text + ": " + countOf(len(b.Covers), "change")
 	}
 	return text + ": " + strings.Join(changeRows(t.doc, b.Covers), "; ")
+}
+
+// scopeOf names what an approval takes along as the word does with which it is given.
+func (t *transcript) scopeOf(b *steps.Approved) string {
+	if b.Scope == steps.ScopeLadder && t.doc != nil {
+		if step := t.doc.Step(b.Step); step != nil && step.Restore != nil {
+			return "rest of " + step.Name
+		}
+	}
+	return string(b.Scope)
 }
 
 func approvedBy(b *steps.Approved) string {

@@ -65,13 +65,25 @@ func looksAt(doc *runbook.Document, prober steps.Prober) func(ctx context.Contex
 		if len(report.Trouble) > 0 {
 			return cannotSay(report.Trouble[0])
 		}
-		s := seenSigns{text: conclusionOf(report), diagnosis: steps.Diagnosis{At: report.At}}
+		s := seenSigns{text: conclusionOf(report), diagnosis: steps.Diagnosis{At: report.At, First: firstOf(report)}}
 		for _, m := range report.Modes {
 			s.diagnosis.Signs = append(s.diagnosis.Signs, steps.ModeSign{Mode: m.Mode, Verdict: string(m.Verdict),
 				Reason: audit.Cut(m.Reason(), longestEvidence)})
 		}
 		return s
 	}
+}
+
+// firstOf gives the ways out that diagnose would begin with.
+func firstOf(report *diagnosis.Report) []steps.WayOut {
+	var list []steps.WayOut
+	for _, q := range report.Questions {
+		if q.Answer == diagnosis.Ask || q.Answer == diagnosis.Yes {
+			list = append(list, steps.WayOut{Question: audit.Cut(q.Question, longestEvidence), Answer: answerWords[q.Answer],
+				Then: audit.Cut(q.Then, longestEvidence)})
+		}
+	}
+	return list
 }
 
 // longestEvidence bounds the evidence for a mode in a record, in bytes.
@@ -81,10 +93,13 @@ func cannotSay(why string) seenSigns {
 	return seenSigns{text: "the signals cannot say which mode it is: " + audit.Cut(why, longestEvidence)}
 }
 
-// signRows lists what the signals say, a row a mode with the number to type.
-func signRows(signs []steps.ModeSign) []string {
+// diagnosisRows lists what the signals say: the cheaper ways out first, then a row a mode with the number to type.
+func diagnosisRows(d *steps.Diagnosis) []string {
 	var rows []string
-	for _, s := range signs {
+	for _, way := range d.First {
+		rows = append(rows, way.String())
+	}
+	for _, s := range d.Signs {
 		rows = append(rows, fmt.Sprintf("%d %-20s  %-8s  %s", modeNumber(s.Mode), s.Mode, s.Verdict, s.Reason))
 	}
 	return rows

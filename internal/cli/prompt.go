@@ -261,7 +261,7 @@ func beginningOf(line string) string {
 func (d *driver) answer(line typedLine, text string) error {
 	q := d.asked.question
 	if q.Asks == "" {
-		d.tell("refused: nothing is asked that takes an answer")
+		d.tell("refused: nothing is asked that takes an answer" + also("; ", d.modesStand()))
 		return nil
 	}
 	if reason := d.notAnAnswer(line); reason != "" {
@@ -276,5 +276,35 @@ func (d *driver) answer(line typedLine, text string) error {
 		}
 		text = modes
 	}
-	return d.order(steps.Order{Kind: steps.OrderAnswer, Step: q.Step, Text: text})
+	if err := d.order(steps.Order{Kind: steps.OrderAnswer, Step: q.Step, Text: text}); err != nil || !q.Modes {
+		return err
+	}
+	d.confirms(d.modesStand())
+	return nil
+}
+
+// confirms says what came of a word. It stays when what the word was about has gone, which it is no answer to.
+func (d *driver) confirms(text string) {
+	switch {
+	case text == "":
+	case d.person != nil && d.person.out() != nil:
+		say(d.person.out(), "", text)
+	default:
+		d.tell(text)
+	}
+}
+
+// modesStand says which modes were declared, and what is done where that turns out wrong: they are declared once. It is
+// "" before, and where a runbook does not ask for them.
+func (d *driver) modesStand() string {
+	s := d.machine.State()
+	declared := s.Declared()
+	if declared == "" {
+		return ""
+	}
+	text := declared + also(", which ", steps.ChoiceOf(s.Doc, s.Modes...).String()) + "; modes are declared once"
+	if steps.ChoicesText(s.Doc) == "" {
+		return text
+	}
+	return text + `: "take STEP" takes what they leave out, "undo STEP" or "skip STEP REASON" what they take`
 }

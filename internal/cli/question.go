@@ -140,7 +140,7 @@ func modesAsked(q steps.Question) []string {
 	case len(said.Diagnosis.Signs) == 0:
 		return append(modeRows(), said.Text)
 	default:
-		return append([]string{said.Text}, signRows(said.Diagnosis.Signs)...)
+		return append([]string{said.Text}, diagnosisRows(said.Diagnosis)...)
 	}
 }
 

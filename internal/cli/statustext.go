@@ -38,7 +38,13 @@ func (v standing) text(width int) string {
 	if declared := s.Declared(); declared != "" {
 		rows = append(rows, declared)
 	}
+	for _, way := range s.First() {
+		rows = append(rows, way.String())
+	}
 	rows = append(rows, v.flipped()...)
+	for _, call := range s.FailedCalls() {
+		rows = append(rows, call.NotDone())
+	}
 	if owed := s.Owed(); len(owed) > 0 && v.over == nil {
 		rows = append(rows, "on, effect not proved yet: "+strings.Join(owed, ", "))
 	}
@@ -97,8 +103,12 @@ func (v standing) blocks() []string {
 			rows = append(rows, "  may:  "+hold.Can)
 		}
 	}
-	if blocking := v.state.Blocking(v.now); blocking != "" && len(rows) == 0 {
-		rows = append(rows, "blocks: "+blocking)
+	if stands := v.state.Standing(v.now); stands.Blocking != "" && len(rows) == 0 {
+		label := "blocks: "
+		if stands.Early {
+			label = "waits for samples from after the flip: "
+		}
+		rows = append(rows, label+stands.Blocking)
 	}
 	rows = append(rows, v.approvals()...)
 	if len(v.words) > 0 {

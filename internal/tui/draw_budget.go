@@ -24,6 +24,7 @@ type budget struct {
 	loose                      string // the control that is to hold the limit and does not now, "" when none is known
 	tight                      string // the control that holds less than the runbook's limit now, "" when none does
 	unit                       string
+	idle                       string // what else has to be set before prewarm asks for anything, and its value, "" for nothing
 }
 
 // budgetOf reads the budget off a run; false when it is not known.
@@ -40,8 +41,25 @@ func (d *drawing) budgetOf() (b budget, ok bool) {
 		if known && !rate.Unlimited && !d.s.Lapsed(c, d.now) { // what has lapsed asks for nothing
 			b.prewarm = min(rate.Number, max(b.limit-b.live, 0))
 		}
+		if b.prewarm > 0 {
+			b.idle = d.idleBeside(c)
+		}
 	}
 	return b, true
+}
+
+// idleBeside names another control of the load that a walk adds while that one still stands at its dead man's value.
+func (d *drawing) idleBeside(warmer *runbook.Control) string {
+	for i := range d.s.Doc.Controls {
+		c := &d.s.Doc.Controls[i]
+		if c == warmer || c.DeadMan == nil {
+			continue
+		}
+		if live, known := d.s.Live(c); known && live.Equal(*c.DeadMan) {
+			return c.Name + " is " + c.Format(live)
+		}
+	}
+	return ""
 }
 
 // admit takes the limit from the control whose steady value it is, for what that lets through now counts.
@@ -78,6 +96,8 @@ func (b budget) text() string {
 	switch room := b.limit - b.live - b.prewarm; {
 	case b.live > b.limit:
 		text += ", " + number(b.live-b.limit) + " too many"
+	case b.idle != "":
+		text += ", prewarm may take " + number(b.prewarm) + " and warms NOTHING YET: " + b.idle
 	case b.prewarm > 0 && room < 1:
 		text += ", prewarm may fill the other " + number(b.prewarm)
 	case b.prewarm > 0:
@@ -102,6 +122,9 @@ func (d *drawing) bar(b budget, width int) string {
 	at := func(v float64) int { return max(0, min(width, int(v/scale*float64(width)+0.5))) }
 	limit := min(at(b.limit), width-1)
 	live, warm := at(b.live), at(b.live+b.prewarm)
+	if b.idle != "" {
+		warm = live
+	}
 	var bar strings.Builder
 	bar.Grow(width * len(d.signs.full))
 	for i := range width {

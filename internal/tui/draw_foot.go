@@ -69,6 +69,9 @@ func (d *drawing) costs() string {
 	case d.blocking == "":
 		return also("readers lose: ", d.s.Lost())
 	}
+	if d.past {
+		return also("waiting cost then: ", d.s.Costs(d.now))
+	}
 	return also("waiting costs: ", d.s.Costs(d.now))
 }
 
@@ -93,10 +96,17 @@ func (d *drawing) blocks() string {
 	if stopped := d.s.Stopped(); stopped != nil {
 		return "stopped: " + stopped.Sentence
 	}
-	if d.blocking != "" {
-		return "blocks: " + d.blocking
+	switch {
+	case d.past && d.blocking == "":
+		return "nothing blocked then"
+	case d.past:
+		return "blocked then: " + d.blocking
+	case d.blocking == "":
+		return "nothing blocks"
+	case d.early:
+		return "waits for samples from after the flip: " + d.blocking
 	}
-	return "nothing blocks"
+	return "blocks: " + d.blocking
 }
 
 // may are the words that count now, those that answer first. Where there is no room for all, those that stop come first.

@@ -44,7 +44,7 @@ func (d *drawing) exitSection(width int) section {
 		if gate := &d.gates[i]; gate.ID == "exit" {
 			title := d.gateTitle(gate)
 			if again {
-				title = "recovered before, out of these bounds again for " + lasts(d.now.Sub(since))
+				title = "exit held before, out of its bounds again for " + lasts(d.now.Sub(since))
 				title += also(", ", gate.Pace)
 			}
 			list := d.judgedOf(gate)
@@ -146,7 +146,7 @@ func (d *drawing) gateTitle(gate *steps.GateView) string {
 	count := " " + itoa(min(gate.Passed, gate.Passes)) + "/" + itoa(gate.Passes)
 	title := gate.ID + count
 	if gate.ID == "exit" {
-		title = "recovered when" + count + " intervals"
+		title = "exit" + count + " intervals, then recovered"
 	}
 	if !gate.Since.IsZero() && gate.Verdict != probes.Pass {
 		title += ", for " + lasts(d.now.Sub(gate.Since))

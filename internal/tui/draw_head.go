@@ -15,8 +15,14 @@ func (d *drawing) head(width int) string {
 	if d.speed != "" {
 		clock = d.speed + "  " + clock
 	}
-	if width >= spacious {
-		clock = d.now.UTC().Format("15:04:05Z") + "  " + clock
+	now, stands := d.now.UTC().Format("15:04:05Z"), d.ink.strong
+	switch {
+	case d.past && width < spacious:
+		clock, stands = "PAST "+now, d.ink.alarm
+	case d.past:
+		clock, stands = "PAST "+now+"  "+clock, d.ink.alarm
+	case width >= spacious:
+		clock = now + "  " + clock
 	}
 	left := d.fit(d.s.Doc.Name+" on "+d.s.Doc.Service, width-cells(clock)-1)
 	about := d.about(width - cells(left) - cells(clock) - 3)
@@ -25,7 +31,7 @@ func (d *drawing) head(width int) string {
 		about = "  " + about
 		gap = gap[min(2, len(gap)):]
 	}
-	return d.ink.title.paint(left) + d.ink.quiet.paint(about) + gap + d.ink.strong.paint(clock)
+	return d.ink.title.paint(left) + d.ink.quiet.paint(about) + gap + stands.paint(clock)
 }
 
 // about is what the first line says when there is room: the modes that were declared, the run, and that a lab is only a
@@ -38,7 +44,8 @@ func (d *drawing) about(width int) string {
 	declared, run := d.s.Declared(), d.s.Begun.Run
 	for _, text := range [...]string{
 		run + also(", ", declared) + also(", ", d.modelled(whose)),
-		joined(declared, d.modelled(whose)), joined(declared, d.modelled(short)), declared, d.modelled(short),
+		joined(declared, d.modelled(whose)), joined(declared, d.modelled(short)), declared,
+		joined(d.s.DeclaredBriefly(), d.modelled(short)), d.s.DeclaredBriefly(), d.modelled(short),
 	} {
 		if text = clean(text); text != "" && cells(text) <= width {
 			return text
@@ -172,6 +179,8 @@ func (d *drawing) stageSign(stage runbook.Stage) string {
 	switch {
 	case d.s.Doc.Stages[stage-1].Skip != "":
 		return d.signs.skipped
+	case stage != d.s.Stage && d.failedIn(stage):
+		return d.signs.failed
 	case stage < d.s.Stage || d.s.Ending == steps.EndedClosed:
 		return d.signs.done
 	case stage == d.s.Stage:
@@ -180,8 +189,20 @@ func (d *drawing) stageSign(stage runbook.Stage) string {
 	return d.signs.next
 }
 
+// failedIn reports whether a step of a stage is over and was not done.
+func (d *drawing) failedIn(stage runbook.Stage) bool {
+	for _, call := range d.s.FailedCalls() {
+		if d.s.Doc.Step(call.Step).Stage == stage {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *drawing) stageInk(stage runbook.Stage) ink {
 	switch {
+	case d.stageSign(stage) == d.signs.failed:
+		return d.ink.bad
 	case stage == d.s.Stage && d.s.Ending == "":
 		return d.ink.strong
 	case stage < d.s.Stage:

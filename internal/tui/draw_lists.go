@@ -25,17 +25,24 @@ func (d *drawing) holdSection(width int) section {
 	return section{rows: rows, least: min(2, len(rows)), flows: true}
 }
 
-// owedSection names what persons want put back, all of it where the screen ends first, and the steps whose effect has
-// not been seen yet.
+// owedSection names the ways out that come before any mode, the calls that failed, what persons want put back, all of it
+// where the screen ends first, and the steps whose effect has not been seen yet.
 func (d *drawing) owedSection(width int) section {
 	var rows, rest, names []string
+	if !d.question.Modes {
+		rows = d.firstRows(width)
+	}
+	for _, call := range d.s.FailedCalls() {
+		rows = append(rows, d.paintedWrap(d.ink.bad, d.signs.failed+" "+call.NotDone(), width, 6)...)
+	}
+	before := len(rows)
 	for _, l := range d.s.Lifts() {
 		text := fmt.Sprintf("undo waits %s: %s; \"%s\" drops it", lasts(d.now.Sub(l.At)), l, l.Drop())
 		rows = append(rows, d.paintedWrap(d.ink.doubt, text, width, 6)...)
 		names = append(names, l.Step)
 	}
 	if len(names) > 1 {
-		rows, rest = d.paintedWrap(d.ink.doubt, "undo waits: "+strings.Join(names, ", "), width, 6), rows
+		rows, rest = append(rows[:before:before], d.paintedWrap(d.ink.doubt, "undo waits: "+strings.Join(names, ", "), width, 6)...), rows[before:]
 	}
 	least := len(rows)
 	if owed := d.s.Owed(); len(owed) > 0 {

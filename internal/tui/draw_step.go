@@ -108,8 +108,27 @@ func (d *drawing) planRows(step *runbook.Step, width int) []string {
 		return []string{d.ink.quiet.paint(d.fit(d.doneText(step), width))}
 	case step.Flip != nil:
 		return []string{d.ink.quiet.paint(d.fit("  will: "+d.flipText(step.Flip), width))}
+	case step.Restore != nil:
+		return d.restoreRows(step, width)
 	}
 	return nil
+}
+
+// restoreRows say what is lifted next, and what is left behind that.
+func (d *drawing) restoreRows(step *runbook.Step, width int) []string {
+	left := d.s.Unlifted(step)
+	if len(left) == 0 {
+		return nil
+	}
+	text := "  lifts next: " + d.coversText(left[:1])
+	if more := len(left) - 1; more > 0 {
+		text += fmt.Sprintf("; then %d more: %s", more, d.coversText(left[1:]))
+	}
+	rows := d.paintedWrap(ink{}, text, width, 4)
+	if most := 2; !d.tall && len(rows) > most {
+		rows = append(rows[:most-1], d.goesOn(rows[most-1], width))
+	}
+	return rows
 }
 
 // liftPlan is what the undo that is asked for would do.
@@ -246,8 +265,8 @@ func (d *drawing) askRows(q *steps.Question, width int) []string {
 			d.brakesGoOn(q), width, 4)...)
 	}
 	if q.Modes {
-		rows = append(rows, d.modeRows(q, width)...)
-		rows = append(rows, d.paintedWrap(d.ink.quiet, "  an answer stands: \"take STEP\" puts on a brake that it left out, \"undo STEP\" lifts one", width, 4)...)
+		rows = append(append(rows, d.firstRows(width)...), d.modeRows(q, width)...)
+		rows = append(rows, d.paintedWrap(d.ink.quiet, "  \"take STEP\" puts on a brake that an answer left out, \"undo STEP\" lifts one", width, 4)...)
 	}
 	return rows
 }
@@ -258,6 +277,20 @@ func (d *drawing) brakesGoOn(q *steps.Question) string {
 		return ""
 	}
 	return "; " + steps.BrakesGoOn
+}
+
+// firstRows are the ways out that come before any mode, the question and what to do each on one row where rows are few.
+func (d *drawing) firstRows(width int) []string {
+	var rows []string
+	for _, way := range d.s.First() {
+		if d.tall || width < spacious {
+			rows = append(rows, d.paintedWrap(d.ink.strong, "  "+way.String(), width, 4)...)
+			continue
+		}
+		rows = append(rows, d.ink.strong.paint(d.fit("  first: "+way.Question, width)),
+			d.ink.strong.paint(d.fit("    if so, "+way.Then, width)))
+	}
+	return rows
 }
 
 // spacious is from how many columns on there is room to explain.
@@ -277,10 +310,10 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 		}
 		return rows
 	}
-	var rows []string
-	if width >= spacious {
-		rows = d.paintedWrap(ink{}, "  type numbers or names, as 1,2; the signals are a hint, your answer counts:", width, 4)
+	if width < spacious {
+		return append(d.briefSigns(q.Diagnosed.Diagnosis.Signs, width), d.choiceRows(width)...)
 	}
+	rows := d.paintedWrap(ink{}, "  type numbers or names, as 1,2; the signals are a hint, your answer counts:", width, 4)
 	var others []string // of which the names are enough where rows are few
 	for _, sign := range q.Diagnosed.Diagnosis.Signs {
 		if sign.Verdict == unlikely && !d.tall {
@@ -293,6 +326,19 @@ func (d *drawing) modeRows(q *steps.Question, width int) []string {
 		rows = append(rows, d.paintedWrap(d.ink.quiet, "  "+unlikely+" "+strings.Join(others, ", "), width, signHang)...)
 	}
 	return append(rows, d.choiceRows(width)...)
+}
+
+// briefSigns names the modes by their verdicts, where there is no room for reasons.
+func (d *drawing) briefSigns(signs []steps.ModeSign, width int) []string {
+	var rows []string
+	for i := 0; i < len(signs); {
+		verdict, names := signs[i].Verdict, []string{}
+		for ; i < len(signs) && signs[i].Verdict == verdict; i++ {
+			names = append(names, numbered(signs[i].Mode))
+		}
+		rows = append(rows, d.paintedWrap(ink{}, "  "+verdict+" "+strings.Join(names, ", "), width, 4)...)
+	}
+	return rows
 }
 
 // unlikely is the verdict on a mode that the signals speak against.

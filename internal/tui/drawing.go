@@ -19,7 +19,9 @@ type drawing struct {
 
 	question steps.Question
 	blocking string // what blocks the next release
+	early    bool   // that is no more than the wait for samples from after a flip
 	gates    []steps.GateView
+	past     bool   // an earlier moment of the run is shown
 	watching bool   // nobody can say anything here
 	behind   string // how far the screen has come with a log that is there already
 	notice   notice
@@ -33,7 +35,8 @@ type drawing struct {
 func newDrawing(story *Story, now time.Time, ink *theme, watching bool) *drawing {
 	d := &drawing{story: story, s: story.State, now: now, ink: ink, signs: &ink.signs, watching: watching}
 	if d.s.Ending == "" {
-		d.question, d.blocking = story.stands(now)
+		stands := story.stands(now)
+		d.question, d.blocking, d.early = stands.Question, stands.Blocking, stands.Early
 		d.gates = d.s.Gates()
 	}
 	return d

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rewarm/rewarm/steps"
@@ -56,7 +57,9 @@ func TestScreens(t *testing.T) {
 func TestScreenOfADiagnosis(t *testing.T) {
 	asked := upTo(walked(t), 83)
 	for name, body := range map[string]string{
-		"diagnosed": `{"by":"rewarm","text":"the signals speak for cell-loss","diagnosis":{"at":"2026-11-29T10:07:30Z","signs":[` +
+		"diagnosed": `{"by":"rewarm","text":"the signals speak for cell-loss","diagnosis":{"at":"2026-11-29T10:07:30Z",` +
+			`"first":[{"question":"is the removed cell still up and holding its data?","answer":"nothing here measures it; find out before anything else",` +
+			`"then":"stop its drain, roll the deployment back and route its reads to it again before anything is warmed"}],"signs":[` +
 			`{"mode":"cell-loss","verdict":"likely","reason":"a cell was built up from empty in the last ten minutes"},` +
 			`{"mode":"origin-fault","verdict":"possible","reason":"it is still slow; not measured: it became slow while it was asked for less than the limit"},` +
 			`{"mode":"synchronized-expiry","verdict":"unlikely","reason":"it is not so that the hottest key was missing everywhere at once"},` +
@@ -91,6 +94,19 @@ func TestScreenOfAHold(t *testing.T) {
 	events := append(slices.Clone(asked), Event{Record: held, Lines: []Line{{Where: "rank-warmth", Text: "HOLD by ana: search deploys until 10:15"}}})
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
 		compare(t, fmt.Sprintf("held-%dx%d", size[0], size[1]), plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
+	}
+}
+
+// TestScreenOfAFailedCall is a walk whose first call could not be started.
+func TestScreenOfAFailedCall(t *testing.T) {
+	events := slices.Clone(upTo(walked(t), 122))
+	for i := range events {
+		if r := &events[i].Record; r.Kind == "called" && strings.Contains(string(r.Body), `"finished":true`) {
+			r.Body = []byte(`{"step":"freeze-deployments","finished":true,"error":"deployctl could not be started"}`)
+		}
+	}
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		compare(t, fmt.Sprintf("failed-call-%dx%d", size[0], size[1]), plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
 	}
 }
 
@@ -137,6 +153,12 @@ func TestScreenOfAWatch(t *testing.T) {
 	compare(t, "watched-80x24", plain(m.frame()))
 	m.standAt(301)
 	compare(t, "watched-before-80x24", plain(m.frame()))
+	for _, key := range []tea.KeyType{tea.KeyEnd, tea.KeyEsc} {
+		m.standAt(301)
+		if m.Update(tea.KeyMsg{Type: key}); m.past {
+			t.Errorf("%s leaves the screen at an earlier moment", key)
+		}
+	}
 }
 
 func compare(t *testing.T, name, got string) {

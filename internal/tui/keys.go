@@ -30,6 +30,7 @@ func keys(watching bool) []key {
 		return append(list,
 			key{[]string{"left"}, "Left, Right", "to the event before, to the next, and behind the last back to now", "", func(m *model) { m.scrub(-1) }},
 			key{[]string{"right"}, "", "", "", func(m *model) { m.scrub(1) }},
+			key{[]string{"end"}, "End", "back to now, as Esc on the board", "", (*model).present},
 			key{[]string{"q", "ctrl+c"}, "q or ^C", "leaves; the run goes on", "", (*model).interrupt})
 	}
 	return append(list, key{[]string{"ctrl+c"}, "^C", "stop the walk: what adds load is idled, brakes stay; again leaves at once", "^C stop", (*model).interrupt})

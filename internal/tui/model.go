@@ -195,6 +195,9 @@ func (m *model) back() {
 		m.unsent()
 		return
 	}
+	if m.view == viewBoard {
+		m.present()
+	}
 	m.view, m.offset = viewBoard, 0
 }
 
@@ -243,7 +246,7 @@ func (m *model) frame() []string {
 		return m.empty()
 	}
 	d := newDrawing(m.story, m.now(), &m.ink, m.options.Watching)
-	d.behind, d.tall, d.costRows = m.behind(), m.height >= tallEnough, costRows(m.height)
+	d.past, d.behind, d.tall, d.costRows = m.past, m.behind(), m.height >= tallEnough, costRows(m.height)
 	m.forget(d)
 	if !m.past {
 		d.notice = m.notice

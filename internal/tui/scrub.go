@@ -27,6 +27,13 @@ func (m *model) scrub(way int) {
 	m.standAt(to)
 }
 
+// present goes back to now.
+func (m *model) present() {
+	if m.past {
+		m.standAt(m.came)
+	}
+}
+
 // telling is an event that said something: how many events had come with it, and what it said. The records themselves
 // are read again when somebody goes back to them.
 type telling struct {
@@ -143,5 +150,5 @@ func (m *model) watchLine() string {
 	if !m.past {
 		return "watching, q leaves, Left goes back"
 	}
-	return fmt.Sprintf("event %d of %d, Left, Right, q leaves", m.at, m.came)
+	return fmt.Sprintf("event %d of %d, Left, Right, Esc to now, q leaves", m.at, m.came)
 }

@@ -56,13 +56,16 @@ func TestAnyWayThroughTime(t *testing.T) {
 	}
 }
 
-// board is a frame without the line that says where in time it stands, and without what was asked before: that is
+// board is a frame without what says where in time it stands, and without what was asked before: that is
 // there only for a walk that is busy between two records.
 func board(m *model) string {
-	if !m.past {
+	past := m.past
+	if !past {
 		m.story.question = steps.Question{}
 	}
+	m.past = false
 	frame := m.frame()
+	m.past = past
 	return plain(frame[:len(frame)-1])
 }
 

@@ -119,12 +119,13 @@ func happened(r audit.Record, l Line) happening {
 
 // stands is what a person is asked and what blocks. While the walk is busy between two records it asks what was asked
 // before.
-func (s *Story) stands(now time.Time) (asked steps.Question, blocking string) {
+func (s *Story) stands(now time.Time) steps.Standing {
 	standing := s.State.Standing(now)
 	if standing.Waits {
 		s.question = standing.Question
 	}
-	return s.question, standing.Blocking
+	standing.Question = s.question
+	return standing
 }
 
 func (s *Story) entered(b *steps.StageBody, at time.Time) {

@@ -32,21 +32,21 @@ type theme struct {
 
 // signs are the marks on a screen, in a set for terminals without Unicode too.
 type signs struct {
-	pass, fail, unknown, here, done, next, skipped string
-	rule, more, full, part, free, mark             string
-	levels                                         []string // of a small graph, from low to high
-	flip                                           string   // where a graph has a flip
-	level                                          rune     // of a plot's level, at every other column
+	pass, fail, unknown, here, done, next, skipped, failed string
+	rule, more, full, part, free, mark                     string
+	levels                                                 []string // of a small graph, from low to high
+	flip                                                   string   // where a graph has a flip
+	level                                                  rune     // of a plot's level, at every other column
 }
 
 var unicodeSigns = signs{
-	pass: "✓", fail: "✗", unknown: "?", here: "▶", done: "✓", next: "·", skipped: "-",
+	pass: "✓", fail: "✗", unknown: "?", here: "▶", done: "✓", next: "·", skipped: "-", failed: "!",
 	rule: "─", more: "…", full: "█", part: "▒", free: "░", mark: "│",
 	levels: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, flip: "╎", level: '╌',
 }
 
 var asciiSigns = signs{
-	pass: "+", fail: "x", unknown: "?", here: ">", done: "+", next: ".", skipped: "-",
+	pass: "+", fail: "x", unknown: "?", here: ">", done: "+", next: ".", skipped: "-", failed: "!",
 	rule: "-", more: "~", full: "#", part: "=", free: ".", mark: "|",
 	levels: []string{"_", ".", "-", "~", "=", "*", "%", "#"}, flip: "|", level: '-',
 }

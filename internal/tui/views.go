@@ -101,6 +101,9 @@ func (m *model) helpRows(d *drawing) []string {
 	rows = append(rows, "", d.ink.strong.paint("exit"))
 	rows = append(rows, wrapped("  the runbook's bounds of recovery: once they have held for their intervals the service has recovered; "+
 		"brakes are lifted while they hold", m.width, 2)...)
+	rows = append(rows, "", d.ink.strong.paint("review"))
+	rows = append(rows, wrapped("  until when somebody looks whether a control still has to be away from its steady value; nothing is "+
+		"lifted then, it is only shown as overdue", m.width, 2)...)
 	rows = append(rows, "", d.ink.strong.paint("modes, where a question asks after them"))
 	return append(rows, wrapped("  "+strings.Join(modeNames(), ", "), m.width, 2)...)
 }
@@ -110,7 +113,7 @@ func (m *model) signRows(d *drawing) []string {
 	s := d.signs
 	rows := []string{d.ink.strong.paint("signs")}
 	for _, text := range []string{
-		s.done + " behind  " + s.here + " here  " + s.next + " to come  " + s.skipped + " the runbook skips it",
+		s.done + " behind  " + s.here + " here  " + s.next + " to come  " + s.skipped + " the runbook skips it  " + s.failed + " a call failed: not done",
 		s.pass + " pass  " + s.fail + " FAIL  " + s.unknown + " unknown, which lets nothing go",
 		"+46% inside its bound, -23% outside, x12 twelve times the bound",
 		s.flip + " a flip in a graph of the last three minutes; in the budget " + s.full + " live, " + s.part + " prewarm, " + s.free + " room, " + s.mark + " the limit; it ends at the knee",
