@@ -184,6 +184,9 @@ func (s *State) takeOver(l Left) {
 	if c.Ours {
 		return
 	}
+	if s.inherited.Run == "" || l.Since.Before(s.inherited.Since) {
+		s.inherited = l
+	}
 	c.Ours, c.Original, c.Expected, c.Order = true, c.Raw, c.Raw, len(s.flips)
 	if l.Edited {
 		c.Expected = l.Wrote

@@ -54,6 +54,7 @@ type State struct {
 	received   map[string]Receipt // what became of the orders from elsewhere, by their ids
 	lost       []string           // controls of this run that Redis had lost at the latest poll
 	returned   map[string]int64   // those that had an earlier flip of this run again, and its version
+	inherited  Left               // what earlier runs had left first, zero for nothing
 	fence      int64              // the highest that this run has flipped with, or begun with
 	retries    map[Target]retry
 	away       retry // Redis could not be reached, or did not answer; the zero retry when it did
@@ -239,6 +240,13 @@ func (s *State) Since() time.Time {
 		return over.Began
 	}
 	return s.BegunAt
+}
+
+// FoundLeft says what earlier runs had left away from its steady value first, and how long before this run began; false
+// when they had left nothing. The incident is older than the run then, and recover_within counts from the run.
+func (s *State) FoundLeft() (l Left, before time.Duration, left bool) {
+	before = s.BegunAt.Sub(s.inherited.Since)
+	return s.inherited, before, s.inherited.Run != "" && before > 0
 }
 
 // Flips gives every settled flip, in order.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rewarm/rewarm/actions"
+	"github.com/rewarm/rewarm/internal/evidence"
 	"github.com/rewarm/rewarm/internal/lab"
 	"github.com/rewarm/rewarm/probes"
 	"github.com/rewarm/rewarm/runbook"
@@ -81,10 +82,29 @@ func (p *program) demo(ctx context.Context, books []string, scenarioName, throug
 	err = w.finish(w.drive(ctx, w.person))
 	if alone != nil && w.machine.State().Ending == steps.EndedClosed {
 		if text := <-alone; text != "" {
-			fmt.Fprint(p.out, wrapRows([]string{text}, columnsOf(p.out)))
+			fmt.Fprint(p.out, wrapRows([]string{text, w.walkedText()}, columnsOf(p.out)))
 		}
 	}
 	return err
+}
+
+// walkedText says what readers have lost with a walk on the lab, and how long its questions waited for a word.
+func (w *walk) walkedText() string {
+	text := fmt.Sprintf("with this walk %d reads were refused or have failed since it began at %s", w.on.unserved(),
+		w.machine.State().BegunAt.UTC().Format(time.TimeOnly))
+	material, err := evidence.Read(w.folder.run, w.p.segments(w.folder), nil)
+	if err != nil {
+		return text
+	}
+	figures, err := evidence.FiguresOf(material.Segments)
+	if err != nil {
+		return text
+	}
+	var waited int64
+	for _, stage := range figures.Ledger {
+		waited += stage.PersonMS
+	}
+	return text + "; its questions waited " + lasting(waited) + " for a word"
 }
 
 // demoAgain spells the demo as it was given: what it plays, and with what.
@@ -173,7 +193,8 @@ func (p *program) scenarioTargets(
 		return targets{}, err
 	}
 	p.closeLater(store.Close)
-	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, clock: now, lingers: lingers,
+	before := l.Unserved()
+	return targets{prober: poller, store: store, caller: labCaller{l, mail.post}, unserved: func() int { return l.Unserved() - before }, clock: now, lingers: lingers,
 		prometheus: poller.Address(), redis: store.Target(), lab: true, again: "rewarm demo",
 		scenario: &steps.Scenario{Name: scenario.Name, Seed: scenario.Seed}}, nil
 }

@@ -401,21 +401,27 @@ func confirmedText(b *steps.ConfirmedBody) string {
 }
 
 func recoveredText(b *steps.Recovered) string {
-	text := "RECOVERED " + seconds(b.TookMS) + " after the run began"
+	text := "RECOVERED " + lasting(b.TookMS) + " after the run began"
 	if b.IncidentMS > 0 {
-		text += " and " + seconds(b.IncidentMS) + " after the run from which it was taken over"
+		text += " and " + lasting(b.IncidentMS) + " after the run from which it was taken over"
 	}
 	switch {
 	case b.Late:
-		text += ", later than the " + seconds(b.WithinMS) + " of recover_within"
+		text += ", later than the " + lasting(b.WithinMS) + " of recover_within"
 	case b.WithinMS > 0:
-		text += ", within the " + seconds(b.WithinMS) + " of recover_within"
+		text += ", within the " + lasting(b.WithinMS) + " of recover_within"
 	}
 	return text
 }
 
-// seconds writes milliseconds as seconds.
-func seconds(ms int64) string { return fmt.Sprintf("%.1f s", float64(ms)/1000) }
+// lasting writes milliseconds as a time for people, with the tenths by which a target is missed: 2m10.0s.
+func lasting(ms int64) string {
+	const minute = 60_000
+	if ms < minute {
+		return fmt.Sprintf("%.1fs", float64(ms)/1000)
+	}
+	return fmt.Sprintf("%dm%04.1fs", ms/minute, float64(ms%minute)/1000)
+}
 
 func (t *transcript) endedText(kind string, b *steps.Ended) string {
 	text := kind + by(b.By) + also(": ", b.Reason)

@@ -238,9 +238,11 @@ func TestPersonApproves(t *testing.T) {
 	s.sees("approval: lift-everything: ")
 	s.sees("approve rest  this and all that is left of lift-everything (")
 	s.types("approve rest\n")
+	s.sees("approved rest of lift-everything ")
 	s.sees("question: what-the-machine-cannot-know: ")
 	s.types("called the owner of search\n")
 	s.sees("closed: recovered")
+	s.sees("with this walk ", " reads were refused or have failed since it began at 10:07:30; its questions waited ")
 	if code := s.ends(); code != exitDone {
 		t.Errorf("exit code %d:\n%s", code, s.shown())
 	}

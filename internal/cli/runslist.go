@@ -174,10 +174,10 @@ func (p *program) showListed(l listed) error {
 		text += " by hand"
 	}
 	if l.TookMS > 0 {
-		text += ", recovered in " + seconds(l.TookMS)
+		text += ", recovered in " + lasting(l.TookMS)
 	}
 	if l.IncidentMS > 0 {
-		text += " (" + seconds(l.IncidentMS) + " with what it took over)"
+		text += " (" + lasting(l.IncidentMS) + " with what it took over)"
 	}
 	if l.Overrides > 0 {
 		text += ", " + countOf(l.Overrides, "control") + " not at the steady value"

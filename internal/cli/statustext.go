@@ -29,6 +29,7 @@ func (v standing) text(width int) string {
 	if s.Recovered != nil {
 		rows = append(rows, recoveredText(s.Recovered))
 	}
+	rows = append(rows, olderThanRun(s)...)
 	if since, out := s.OutAgain(); out && v.over == nil {
 		rows = append(rows, "OUT OF BOUNDS again since "+clockTime(since, v.now))
 	}

@@ -23,8 +23,10 @@ func (w *walk) summary() {
 	if s.Begun.Lab {
 		b.WriteString(" (every figure is a model's)")
 	}
+	b.WriteString("\n")
+	b.WriteString(wrapRows(olderThanRun(s), columnsOf(w.p.out)))
 	left := standing{state: s, now: w.on.clock.Now(), over: w.takenOver()}
-	b.WriteString("\n" + wrapRows(left.flipped(), columnsOf(w.p.out)))
+	b.WriteString(wrapRows(left.flipped(), columnsOf(w.p.out)))
 	fmt.Fprintf(&b, "log: %s\n", oneLine(w.log.Path()))
 	if s.Broken {
 		b.WriteString(brokenLogText(w.p.settings.emergencyLog))
@@ -55,6 +57,16 @@ func howItStopped(s *steps.State) []string {
 		return []string{oneLine("stopped: " + holds[len(holds)-1].Sentence)}
 	}
 	return nil
+}
+
+// olderThanRun says that an incident is older than the run that recovered it, where an earlier run has left something.
+func olderThanRun(s *steps.State) []string {
+	left, before, older := s.FoundLeft()
+	if !older {
+		return nil
+	}
+	return []string{oneLine(fmt.Sprintf("the incident is older: %s was left away from its steady value by run %s, %s before this run began",
+		left.Control, left.Run, lasting(before.Milliseconds())))}
 }
 
 // brokenLogText says where the records are that the log's disk did not take.

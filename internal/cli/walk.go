@@ -28,6 +28,7 @@ type targets struct {
 	past       bool            // on the lab, the metrics are those of an incident that was
 	again      string          // the command that starts the lab again, "" for real servers
 	logged     string          // the same as the log may tell it; "" for rewarm demo
+	unserved   func() int      // reads that the lab has refused or failed since it began; nil for real servers
 	scenario   *steps.Scenario // of the lab; nil for real servers and where it is hidden
 }
 

@@ -97,7 +97,7 @@ func (b budget) text() string {
 	case b.live > b.limit:
 		text += ", " + number(b.live-b.limit) + " too many"
 	case b.idle != "":
-		text += ", prewarm may take " + number(b.prewarm) + " and warms NOTHING YET: " + b.idle
+		text += ", nothing is warmed yet: " + b.idle
 	case b.prewarm > 0 && room < 1:
 		text += ", prewarm may fill the other " + number(b.prewarm)
 	case b.prewarm > 0:

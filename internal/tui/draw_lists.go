@@ -32,6 +32,10 @@ func (d *drawing) owedSection(width int) section {
 	if !d.question.Modes {
 		rows = d.firstRows(width)
 	}
+	if left, before, older := d.s.FoundLeft(); older {
+		rows = append(rows, d.paintedWrap(d.ink.doubt, "the incident is older than this run: "+left.Control+" was left "+lasts(before)+
+			" before it began", width, 6)...)
+	}
 	for _, call := range d.s.FailedCalls() {
 		rows = append(rows, d.paintedWrap(d.ink.bad, d.signs.failed+" "+call.NotDone(), width, 6)...)
 	}
