@@ -190,21 +190,22 @@ func (p *program) gamedayRun(ctx context.Context, asked askedDays) error {
 		plays = append(plays, list...)
 	}
 	all, err := p.playHere(ctx, plays, asked)
-	if err != nil {
-		return err
-	}
-	if err := p.keepJUnit(asked.junit, all); err != nil {
+	if err := errors.Join(err, p.keepJUnit(asked.junit, all)); err != nil {
 		return err
 	}
 	return p.sumUp(all)
 }
 
-// playHere plays on the lab, or on real servers where the one day says so.
+// playHere plays on the lab, or on real servers where the one day says so. Where a play came to no end it gives those
+// that did beside the error.
 func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) ([]played, error) {
 	real := slices.IndexFunc(plays, func(one play) bool { return one.day.Target != "" })
 	switch {
 	case real < 0 && asked.target != "":
 		return nil, usage(errors.New("--target is for a day that has one; these are played on the lab"), "leave --target out")
+	case real < 0 && slices.Contains(p.settings.flagged, "metrics-listen"):
+		return nil, usage(errors.New("--metrics-listen serves a walk in real time, and the lab plays by its script in a moment"),
+			"leave it out; it counts with --operator human, and on real servers")
 	case asked.watch:
 		return p.playWatched(ctx, plays, asked.evidence)
 	case real < 0:
@@ -218,7 +219,7 @@ func (p *program) playHere(ctx context.Context, plays []play, asked askedDays) (
 
 // keepJUnit writes the verdicts where they are asked for.
 func (p *program) keepJUnit(file string, all []played) error {
-	if file == "" {
+	if file == "" || len(all) == 0 {
 		return nil
 	}
 	if err := writeJUnit(file, all); err != nil {
@@ -235,8 +236,9 @@ func mistakesOf(day *gameday.Day) string {
 	return strings.Join(names, ", ")
 }
 
-// playAll plays on all cores, and shows each play as soon as those before it are shown.
-func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([]played, error) {
+// playAll plays on all cores, and shows each play as soon as those before it are shown. The first that comes to no end
+// ends the others.
+func (p *program) playAll(ctx context.Context, plays []play, evidence string) (all []played, err error) {
 	ctx, cancel := p.untilInterrupted(ctx)
 	defer cancel()
 	ends := make([]chan played, len(plays))
@@ -245,22 +247,29 @@ func (p *program) playAll(ctx context.Context, plays []play, evidence string) ([
 		ends[i] = make(chan played, 1)
 		go func() {
 			room <- struct{}{}
+			defer func() { <-room }()
+			if err := ctx.Err(); err != nil {
+				ends[i] <- played{day: one.day, replay: p.replayOf(one), err: err}
+				return
+			}
 			ends[i] <- p.playDay(ctx, one, evidence)
-			<-room
 		}()
 	}
-	var all []played
 	for _, end := range ends {
 		one := <-end
-		if one.err != nil {
-			return nil, notPlayed(one, len(all), len(plays))
-		}
-		if err := p.showDay(one); err != nil {
-			return nil, err
+		switch {
+		case err != nil:
+		case one.err != nil:
+			err = notPlayed(one, len(all), len(plays))
+			cancel()
+		default:
+			if err = p.showDay(one); err != nil {
+				cancel()
+			}
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, err
 }
 
 // notPlayed says why a play came to no end. One that was interrupted counts as nothing: what its day expects is judged
@@ -269,12 +278,17 @@ func notPlayed(one played, judged, asked int) error {
 	if !errors.Is(one.err, context.Canceled) {
 		return fmt.Errorf("game day %s: %w", one.day.Name, one.err)
 	}
-	text := fmt.Sprintf("game day %s was interrupted after %s of its %s: it is not judged, so it has neither passed nor failed",
-		one.day.Name, moment(one.until.Seconds()), one.day.Duration)
+	text := one.notJudged()
 	if asked > 1 {
 		text += fmt.Sprintf("; %d of %s were judged before it", judged, countOf(asked, "play"))
 	}
 	return fail(exitInterrupted, errors.New(text), one.replay+" plays it again")
+}
+
+// notJudged says of a play that was interrupted how far it came.
+func (one played) notJudged() string {
+	return fmt.Sprintf("game day %s was interrupted after %s of its %s: it is not judged, so it has neither passed nor failed",
+		one.day.Name, moment(one.until.Seconds()), one.day.Duration)
 }
 
 func (p *program) playDay(ctx context.Context, one play, evidence string) played {
@@ -287,10 +301,15 @@ func (p *program) playDay(ctx context.Context, one play, evidence string) played
 		defer keeper.close()
 		o.Journal, o.Ended = keeper.journal, keeper.ended
 	}
-	end := played{day: one.day, replay: p.playedAgain(one.name, one.day.Target, o, one.flags)}
+	end := played{day: one.day, replay: p.replayOf(one)}
 	o.OnSecond = func(elapsed time.Duration) { end.until = elapsed }
 	end.result, end.err = one.day.Play(ctx, o)
 	return end
+}
+
+// replayOf is the command that plays the same once more.
+func (p *program) replayOf(one play) string {
+	return p.playedAgain(one.name, one.day.Target, one.options, one.flags)
 }
 
 // playedAgain is the command that plays a day in the same way again.

@@ -44,7 +44,7 @@ func (p *program) playWatched(ctx context.Context, plays []play, evidence string
 		end = p.playDay(seen, one, evidence)
 	}
 	if end.err != nil {
-		return nil, notPlayed(end, 0, 1)
+		return []played{end}, notPlayed(end, 0, 1)
 	}
 	return []played{end}, errors.Join(p.showDay(end), p.showLesson(one.day))
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/xml"
+	"errors"
 	"os"
 	"strings"
 
@@ -14,6 +16,7 @@ type junitReport struct {
 	Name     string       `xml:"name,attr"`
 	Tests    int          `xml:"tests,attr"`
 	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"` // plays that came to no end
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
@@ -21,6 +24,7 @@ type junitSuite struct {
 	Name       string          `xml:"name,attr"`
 	Tests      int             `xml:"tests,attr"`
 	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
 	Time       float64         `xml:"time,attr"` // seconds of the model
 	Properties []junitProperty `xml:"properties>property"`
 	Cases      []junitCase     `xml:"testcase"`
@@ -39,6 +43,7 @@ type junitCase struct {
 	Line    int           `xml:"line,attr"`
 	Time    float64       `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure,omitempty"`
+	Error   *junitFailure `xml:"error,omitempty"`
 }
 
 type junitFailure struct {
@@ -53,6 +58,7 @@ func writeJUnit(file string, all []played) error {
 		suite := junitSuiteOf(one)
 		report.Tests += suite.Tests
 		report.Failures += suite.Failures
+		report.Errors += suite.Errors
 		report.Suites = append(report.Suites, suite)
 	}
 	text, err := xml.MarshalIndent(report, "", "  ")
@@ -63,6 +69,9 @@ func writeJUnit(file string, all []played) error {
 }
 
 func junitSuiteOf(one played) junitSuite {
+	if one.err != nil {
+		return junitUnjudged(one)
+	}
 	r := one.result
 	s := junitSuite{Name: printable(r.Day), Tests: len(r.Verdicts), Time: r.Lasted,
 		Out: printable("replay: " + one.replay)}
@@ -81,6 +90,18 @@ func junitSuiteOf(one played) junitSuite {
 		s.Cases = append(s.Cases, c)
 	}
 	return s
+}
+
+// junitUnjudged is the suite of a play that came to no end: nobody may take it for one that passed.
+func junitUnjudged(one played) junitSuite {
+	why := one.err.Error()
+	if errors.Is(one.err, context.Canceled) {
+		why = one.notJudged()
+	}
+	name := printable(one.day.Name)
+	return junitSuite{Name: name, Tests: 1, Errors: 1, Time: one.until.Seconds(), Out: printable("replay: " + one.replay),
+		Cases: []junitCase{{Name: "the day is judged", Class: name, File: printable(one.day.File), Line: 1,
+			Time: one.until.Seconds(), Error: &junitFailure{Message: printable(why)}}}}
 }
 
 func junitFailureOf(v gameday.Verdict) *junitFailure {
