@@ -19,6 +19,14 @@ func (p *program) wayToWrite(o orderWord, args []string, service string) string 
 	return "write: rewarm " + o.use()
 }
 
+// withWayToWrite adds to the error of an order whose first word is no run how it is written.
+func (p *program) withWayToWrite(o orderWord, args []string, service string, err error) error {
+	if codeOf(err) != exitUsage || p.namesRun(args[0], service) {
+		return err
+	}
+	return usage(err, p.wayToWrite(o, args, service)+also("; ", hintOf(err)))
+}
+
 // meant spells the order that a person may have meant who has left out the run, or the step that asks: at the console
 // neither is typed. It is "" where that would be no order either.
 func (p *program) meant(o orderWord, args []string, service string) string {

@@ -21,8 +21,8 @@ The order goes through Redis to the process that walks RUN, wherever that is, an
 one record there. This command waits for the answer and prints it: exit code 0 when it was
 followed, 1 when it was refused or not sent, 3 when nobody has answered.
 
-RUN is found by its log on this machine. Where it is walked elsewhere, give --service and
---redis; then RUN may be last, for the run that commands the service now.`
+RUN is found by its log on this machine; the latest walk is called last. Where it is walked
+elsewhere, give --service and --redis; then last is the run that commands the service now.`
 
 // orderWord is an order as a command: its word, what follows the run, and how that is read.
 type orderWord struct {
@@ -135,11 +135,7 @@ func (p *program) orderCommand(o orderWord) *cobra.Command {
 			if err != nil {
 				return usage(err, p.wayToWrite(o, args, service))
 			}
-			err = p.order(cmd.Context(), args[0], service, order)
-			if codeOf(err) == exitUsage && !p.namesRun(args[0], service) {
-				return usage(err, p.wayToWrite(o, args, service)+also("; ", hintOf(err)))
-			}
-			return err
+			return p.withWayToWrite(o, args, service, p.order(cmd.Context(), args[0], service, order))
 		},
 	}
 	cmd.Flags().StringVar(&service, "service", "", "`NAME` of the service, for a run that is walked elsewhere")

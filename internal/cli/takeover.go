@@ -17,8 +17,9 @@ import (
 
 func (p *program) takeoverCommand() *cobra.Command {
 	var service, through string
+	word := orderWord{word: "takeover", form: "REASON", read: takeoverArgs}
 	cmd := &cobra.Command{
-		Use:   "takeover RUN REASON",
+		Use:   word.use(),
 		Short: "Take the command from a run, alive or not, and walk its runbook on here",
 		Long: `Begins a new run of the same runbook that takes the command from RUN at once, also while
 RUN's lease is alive: for when its process hangs, sleeps, or belongs to somebody who does
@@ -32,14 +33,25 @@ found by its log on this machine; of a run that is walked elsewhere --service an
 tell, and the runbook comes from the mirror of its log.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 || slices.ContainsFunc(args, saysNothing) {
-				return usage(errors.New("a takeover names the run and the reason"), "write: rewarm takeover RUN REASON")
+				return usage(errNoReason, p.wayToWrite(word, args, service))
 			}
-			return p.takeover(cmd.Context(), args[0], service, strings.Join(args[1:], " "), through)
+			return p.withWayToWrite(word, args, service,
+				p.takeover(cmd.Context(), args[0], service, strings.Join(args[1:], " "), through))
 		},
 	}
 	cmd.Flags().StringVar(&service, "service", "", "`NAME` of the service, for a run that is walked elsewhere")
 	throughFlag(cmd, &through)
 	return cmd
+}
+
+var errNoReason = errors.New("a takeover names the run and the reason")
+
+// takeoverArgs reads what follows the run.
+func takeoverArgs(words []string) (steps.Order, error) {
+	if len(words) == 0 || slices.ContainsFunc(words, saysNothing) {
+		return steps.Order{}, errNoReason
+	}
+	return steps.Order{Text: strings.Join(words, " ")}, nil
 }
 
 func (p *program) takeover(ctx context.Context, name, service, reason, through string) error {
