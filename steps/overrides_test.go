@@ -1,6 +1,9 @@
 package steps
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestAnAbortNamesTheHand: a value that a hand wrote is the hand's, also when a person gives the walk up between the
 // poll that saw it and the judgement on it.
@@ -39,4 +42,18 @@ func TestAnAbortNamesTheHand(t *testing.T) {
 		}
 	}
 	t.Errorf("the hand is not named: %+v", state.Overrides())
+}
+
+// TestAnIncidentIsOlder: what earlier runs have left first tells how much older the incident is than the run.
+func TestAnIncidentIsOlder(t *testing.T) {
+	began := time.Date(2026, 11, 29, 10, 8, 0, 0, time.UTC)
+	s := &State{Doc: mustParse(t, incident), BegunAt: began, controls: map[string]*ControlState{}, steps: map[string]*StepState{}}
+	if _, _, older := s.FoundLeft(); older {
+		t.Error("nothing was left, and the incident is older")
+	}
+	s.takeOver(Left{Control: "admission", Run: "second", Since: began.Add(-time.Minute)})
+	s.takeOver(Left{Control: "stale", Run: "first", Since: began.Add(-4 * time.Minute)})
+	if left, before, older := s.FoundLeft(); !older || left.Run != "first" || before != 4*time.Minute {
+		t.Errorf("older %v by %s, left by %s", older, before, left.Run)
+	}
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/rewarm/rewarm/probes"
+	"github.com/rewarm/rewarm/runbook"
+	"github.com/rewarm/rewarm/steps"
 )
 
 // TestLostReadsAreTold: a share that leaves its bound is told, one that comes and goes once a minute, and what cannot be
@@ -26,5 +29,39 @@ func TestLostReadsAreTold(t *testing.T) {
 	}
 	if want := []int64{3, 6, 66, 68}; !slices.Equal(seconds, want) {
 		t.Errorf("told at %d, not at %d", seconds, want)
+	}
+}
+
+// TestAFailedStepIsNotDone: a step whose call failed is not told like one that was done.
+func TestAFailedStepIsNotDone(t *testing.T) {
+	for outcome, want := range map[string]string{
+		"done":                             "step done: done",
+		"failed, went on: exit status 1":   "step over, NOT DONE: failed, went on: exit status 1",
+		"failed: exit status 1":            "step over, NOT DONE: failed: exit status 1",
+		"failed, and done by hand: thawed": "step done: failed, and done by hand: thawed",
+	} {
+		if got := stepText(&steps.StepBody{State: steps.StepDone, Outcome: outcome}); got != want {
+			t.Errorf("%q: %q", outcome, got)
+		}
+	}
+}
+
+// TestExitOnLostReads: what readers are refused and what fails is found in the exit of the bundled runbook.
+func TestExitOnLostReads(t *testing.T) {
+	const book = "../../templates/runbooks/hot-key-collapse.yaml"
+	source, err := os.ReadFile(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, problems := runbook.Parse(book, source, nil)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var found []string
+	for _, group := range doc.ExitOnLost() {
+		found = append(found, group[0].Probe)
+	}
+	if want := []string{"rejected-share", "error-share"}; !slices.Equal(found, want) {
+		t.Errorf("%q, not %q", found, want)
 	}
 }

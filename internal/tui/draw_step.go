@@ -283,7 +283,7 @@ func (d *drawing) brakesGoOn(q *steps.Question) string {
 func (d *drawing) firstRows(width int) []string {
 	var rows []string
 	for _, way := range d.s.First() {
-		if d.tall || width < spacious {
+		if d.tall {
 			rows = append(rows, d.paintedWrap(d.ink.strong, "  "+way.String(), width, 4)...)
 			continue
 		}

@@ -69,7 +69,7 @@ func TestScreenOfADiagnosis(t *testing.T) {
 		noted := asked[len(asked)-1].Record
 		noted.Kind, noted.Body = "noted", []byte(body)
 		events := append(slices.Clone(asked), Event{Record: noted, Lines: []Line{{Where: "here/step", Text: "noted"}}})
-		for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {50, 14}, {40, 10}} {
 			name := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
 			compare(t, name, plain(screenOf(t, events, size[0], size[1], Options{}).frame()))
 		}
