@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +36,12 @@ func (r *mirrored) put(ctx context.Context, lines [][]byte) error {
 		r.lines = append(r.lines, string(line))
 	}
 	return nil
+}
+
+func (r *mirrored) sent() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
 }
 
 func (r *mirrored) set(down bool) {
@@ -136,9 +143,10 @@ func TestMirrorGoesOnWhereAnEarlierProcessLeftIt(t *testing.T) {
 	}{{"b", []string{"c", "d", "e"}}, {"", []string{"a", "b", "c", "d", "e"}}, {"of a hand", []string{"a", "b", "c", "d", "e"}}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &mirrored{}
-			away := true
+			var away atomic.Bool
+			away.Store(true)
 			newest := func(context.Context) ([]byte, error) {
-				if away {
+				if away.Load() {
 					return nil, errors.New("down")
 				}
 				if ends.newest == "" {
@@ -146,7 +154,7 @@ func TestMirrorGoesOnWhereAnEarlierProcessLeftIt(t *testing.T) {
 				}
 				return []byte(ends.newest), nil
 			}
-			log := [][]byte{[]byte("a"), []byte("b"), []byte("c")} // of the process before
+			log := [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d"), []byte("e")} // three of the process before
 			m := startMirrorOf(func(yield func([]byte) bool) {
 				for _, line := range log {
 					if !yield(line) {
@@ -154,18 +162,15 @@ func TestMirrorGoesOnWhereAnEarlierProcessLeftIt(t *testing.T) {
 					}
 				}
 			}, newest, r.put, wallClock{}, slog.New(slog.DiscardHandler))
-			for _, line := range []string{"d", "e"} {
-				log = append(log, []byte(line))
-				m.send([]byte(line))
-			}
+			m.send(log[3:]...)
 			time.Sleep(10 * mirrorAgain)
-			if len(r.lines) > 0 {
-				t.Errorf("sent %q before the end of the mirror was known", r.lines)
+			if sent := r.sent(); len(sent) > 0 {
+				t.Errorf("sent %q before the end of the mirror was known", sent)
 			}
-			away = false
+			away.Store(false)
 			time.Sleep(2 * mirrorAgain)
-			if unsent := m.close(); !slices.Equal(r.lines, ends.want) || unsent > 0 {
-				t.Errorf("behind %q came %q, %d unsent", ends.newest, r.lines, unsent)
+			if unsent := m.close(); !slices.Equal(r.sent(), ends.want) || unsent > 0 {
+				t.Errorf("behind %q came %q, %d unsent", ends.newest, r.sent(), unsent)
 			}
 		})
 	}
