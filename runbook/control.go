@@ -138,6 +138,9 @@ func parseList(text string) (Value, *fault) {
 	return Value{Kind: List, List: items}, nil
 }
 
+// Takes reports whether a value may be written to the control.
+func (c *Control) Takes(v Value) bool { return c.check(v) == nil }
+
 // check says whether the value may be written to the control.
 func (c *Control) check(v Value) *fault {
 	switch {

@@ -64,7 +64,7 @@ func (st *StepState) passRung(doc *runbook.Document, flip *FlipState) {
 	}
 }
 
-// between gives a value in the middle of two, if there is one.
+// between gives a value in the middle of two, if there is one that the control takes: a hand may have gone beyond that.
 func between(c *runbook.Control, good, failed runbook.Value) (runbook.Value, bool) {
 	middle := runbook.Value{Kind: c.Kind}
 	switch {
@@ -82,7 +82,7 @@ func between(c *runbook.Control, good, failed runbook.Value) (runbook.Value, boo
 	default:
 		return middle, false
 	}
-	return middle, !middle.Equal(good) && !middle.Equal(failed)
+	return middle, !middle.Equal(good) && !middle.Equal(failed) && c.Takes(middle)
 }
 
 // upcoming gives the numbers that ${from} and ${to} stand for in the when of a step's
