@@ -299,6 +299,9 @@ func (s *State) lostFlip(control string, found time.Time) {
 		if f.Plan.Control != control || f.Nothing || !last && !f.Mark.IsZero() {
 			continue
 		}
+		if f.stood.mark.IsZero() {
+			f.stood = stood{f.Mark, f.polls}
+		}
 		last, f.Mark, f.polls = false, found, s.polled()
 		if !found.IsZero() {
 			s.mark(f, s.assumedMark(f, found))

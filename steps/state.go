@@ -150,10 +150,18 @@ type FlipState struct {
 	ServerAt time.Time // on the clock of Prometheus, after the read-back
 	Mark     time.Time // from when the service obeyed; zero until known
 	polls    int       // how many polls the run had seen by then
+	stood    stood     // Mark and polls before Redis had lost the flip; zero when it has not
 	Settle   time.Duration
 	Nothing  bool
 	Undone   bool
 	Idled    bool
+}
+
+// stood is from when a flip was in force at first. What is lost is proved anew from a later mark, but the harm that it
+// has done meanwhile is no other's.
+type stood struct {
+	mark  time.Time
+	polls int
 }
 
 // ApprovalState is one approval and whether it still stands.

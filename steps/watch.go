@@ -310,6 +310,9 @@ func (s *State) afterWatch(step *runbook.Step, kind string, gate runbook.Gate, f
 	if flip != nil {
 		w.From, w.To = flip.Target.From, flip.Target.To
 	}
+	if flip != nil && kind == "undo_if" && !flip.stood.mark.IsZero() {
+		w.Mark, w.First = flip.stood.mark, flip.stood.polls
+	}
 	w.alone(step, kind, flip)
 	return w
 }
