@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,11 +113,20 @@ func (c *checker) manual(b *steps.ManualBody, at time.Time, shift time.Duration)
 	c.handed[b.Ask] = append(list, &handed{given: at, until: b.Until.Add(-shift), value: value, by: []voice{voiceOf(b.By, b.Origin)}})
 }
 
+// seenNewer reports whether an earlier poll has seen a newer sample: the clock of Prometheus was set back since, and it
+// answers with what was measured long ago.
+func (c *checker) seenNewer(p poll, ask probes.Ask, g given) bool {
+	return slices.ContainsFunc(c.w.prometheus.asked, func(earlier poll) bool {
+		seen, asked := earlier.answers[ask]
+		return asked && seen.clean && earlier.true.Before(p.true) && seen.newest.After(g.newest)
+	})
+}
+
 // told gives the answer of a poll, or what two persons have given by hand where nothing was
 // measured.
 func (c *checker) told(p poll, ask probes.Ask) (given, bool) {
 	g, asked := p.answers[ask]
-	if !asked || g.clean && !g.stale {
+	if !asked || g.clean && !g.stale && !c.seenNewer(p, ask, g) {
 		return g, asked
 	}
 	for _, h := range c.handed[ask] {
