@@ -368,7 +368,8 @@ type Held struct {
 type Skipped struct {
 	Step     string           `json:"step"`
 	Reason   string           `json:"reason"`
-	By       string           `json:"by,omitempty"` // a person; empty when the gate or the mode decided
+	By       string           `json:"by,omitempty"`      // a person; empty when the gate or the mode decided
+	Tighter  bool             `json:"tighter,omitempty"` // of a brake: what somebody else had set is tighter
 	Findings []probes.Finding `json:"findings,omitempty"`
 	Origin   *Origin          `json:"origin,omitempty"`
 }

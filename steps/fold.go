@@ -204,7 +204,7 @@ func (s *State) stepped(b *StepBody) {
 	st := s.Step(b.Step)
 	st.Phase, st.Outcome = b.State, b.Outcome
 	if b.State == StepEntered {
-		st.EnteredAt, st.TargetAt = s.LastAt, s.LastAt
+		st.EnteredAt, st.TargetAt, st.Skipped, st.Tighter = s.LastAt, s.LastAt, false, false
 	}
 	if b.State == StepDone {
 		s.doneAt = s.LastAt
@@ -284,7 +284,7 @@ func (s *State) setHold(b *Held) {
 
 func (s *State) skipped(b *Skipped) {
 	st := s.Step(b.Step)
-	st.Phase, st.Outcome, st.Skipped = StepDone, "skipped: "+b.Reason, true
+	st.Phase, st.Outcome, st.Skipped, st.Tighter = StepDone, "skipped: "+b.Reason, true, b.Tighter
 	s.doneAt = s.LastAt
 	st.Awaiting, st.Undone = nil, false
 	if st.Owed {

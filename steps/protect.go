@@ -31,7 +31,7 @@ func (n *next) protect() Move {
 func (n *next) protectStep(step *runbook.Step) Move {
 	st := n.s.Step(step.Name)
 	if st.Phase == StepDone {
-		return nil
+		return n.takeAfterAll(step, st)
 	}
 	if len(step.Modes) > 0 && n.s.Undecided {
 		if st.Phase == "" {
@@ -49,6 +49,20 @@ func (n *next) protectStep(step *runbook.Step) Move {
 		return n.judgeOnce(step, "", "")
 	}
 	return n.protectAction(step, st)
+}
+
+// takeAfterAll enters a brake that was passed over for a tighter value of somebody else, once that is gone: nothing else
+// stands for it. What this run has taken over is its own, and put back as drift is.
+func (n *next) takeAfterAll(step *runbook.Step, st *StepState) Move {
+	if !st.Tighter || n.s.Recovered != nil {
+		return nil
+	}
+	c, rungs := n.doc.Control(step.Flip.Control), rungsOf(step.Flip)
+	live, known := n.s.live(c)
+	if !known || n.s.Control(c.Name).Ours || c.Direction(live, rungs[len(rungs)-1]) != runbook.Protecting {
+		return nil
+	}
+	return n.writeStep(step, StepEntered, "")
 }
 
 func (n *next) protectAction(step *runbook.Step, st *StepState) Move {
@@ -133,7 +147,8 @@ func (n *next) protectFlip(step *runbook.Step, st *StepState) Move {
 		return MakePlan{Target: t, To: &to}
 	}
 	if n.wouldLoosen(planned) {
-		return n.skip(step, tighterStays(c, planned.Before, planned.After), nil)
+		return Write{Kind: KindSkipped, Body: &Skipped{Step: step.Name, Tighter: true,
+			Reason: tighterStays(c, planned.Before, planned.After)}}
 	}
 	if n.asksApproval(step, step.Timing.Protect, planned) {
 		return n.autoApproval()

@@ -100,6 +100,7 @@ type StepState struct {
 	Judged    bool // its when was judged once: go, or go blind
 	Blind     bool
 	Skipped   bool // not needed by its gate; a person may still take it
+	Tighter   bool // skipped as somebody else had set what is tighter: once that is gone, the step is taken
 	Rung      int  // rungs of the ladder that are behind
 	Failed    *string
 	Owed      bool
