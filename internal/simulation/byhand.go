@@ -113,12 +113,13 @@ func (c *checker) manual(b *steps.ManualBody, at time.Time, shift time.Duration)
 	c.handed[b.Ask] = append(list, &handed{given: at, until: b.Until.Add(-shift), value: value, by: []voice{voiceOf(b.By, b.Origin)}})
 }
 
-// seenNewer reports whether an earlier poll has seen a newer sample: the clock of Prometheus was set back since, and it
-// answers with what was measured long ago.
+// seenNewer reports whether this process has seen a sample so much newer that no gate can use this one: the clock of
+// Prometheus was set back since, and it answers with what was measured long ago.
 func (c *checker) seenNewer(p poll, ask probes.Ask, g given) bool {
 	return slices.ContainsFunc(c.w.prometheus.asked, func(earlier poll) bool {
 		seen, asked := earlier.answers[ask]
-		return asked && seen.clean && earlier.true.Before(p.true) && seen.newest.After(g.newest)
+		return asked && seen.clean && earlier.true.Before(p.true) && !earlier.true.Before(c.w.process.begunAt) &&
+			seen.newest.Sub(g.newest) > c.w.doc.Defaults.StaleAfter
 	})
 }
 
