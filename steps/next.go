@@ -197,8 +197,8 @@ func (s *State) interrupted() string {
 	if len(left) == 0 {
 		return "interrupted: protections stay, what adds load is idle"
 	}
-	return fmt.Sprintf("interrupted: protections stay; %s could not be idled and may add load until the dead man's value counts, within %s",
-		strings.Join(left, " and "), actions.LeaseTime)
+	return fmt.Sprintf("interrupted: protections stay; %s could not be idled and may add load until the dead man's value "+
+		"counts, within %s", strings.Join(left, " and "), actions.LeaseTime)
 }
 
 // poll asks again when the shortest distance of the gates that watch has passed. A walk

@@ -8,7 +8,9 @@ import (
 // firstAnswer asks all addresses at once and gives the first answer: one that hangs must not
 // keep those waiting that another one can serve. When none has an answer, the errors come in
 // the order of the addresses.
-func firstAnswer(ctx context.Context, addrs []string, ask func(ctx context.Context, addr string) (string, error)) (string, error) {
+func firstAnswer(
+	ctx context.Context, addrs []string, ask func(ctx context.Context, addr string) (string, error),
+) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {

@@ -15,8 +15,8 @@ import (
 // loses nothing. It has a goroutine of its own: a walk never waits for it.
 type mirror struct {
 	put    func(ctx context.Context, lines [][]byte) error
-	newest func(ctx context.Context) (line []byte, err error) // where it ends, nil where that need not be asked
-	again  iter.Seq[[]byte]                                   // what was handed over so far, from the first line on; nil where it is kept nowhere
+	newest func(context.Context) ([]byte, error) // the line where it ends; nil where that need not be asked
+	again  iter.Seq[[]byte]                      // what was handed over so far, from the first line on; nil where it is kept nowhere
 	clock  clock
 	logger *slog.Logger
 
