@@ -422,7 +422,7 @@ func (w *sweptWorld) left() remains {
 }
 
 // recoveredAfter is what a kill costs: what adds load is idled and gated again.
-var recoveredAfter = regexp.MustCompile(`RECOVERED [0-9.]+ s`)
+var recoveredAfter = regexp.MustCompile(`RECOVERED [0-9.hms]+`)
 
 // unexplained says what in Redis was not intended before it and settled after it, once.
 func (w *sweptWorld) unexplained(log []string) (wrong []string) {
