@@ -255,10 +255,7 @@ func (c *checker) settled(b *steps.Settled) {
 			delete(c.ordered, b.Target.Step)
 		}
 		if b.Target.Purpose == steps.PurposeIdle { // which puts back what had added load
-			maps.DeleteFunc(c.undoing, func(step string, _ bool) bool {
-				flip := c.w.doc.Step(step).Flip
-				return flip != nil && flip.Control == b.Plan.Control
-			})
+			c.isBack(b.Plan.Control)
 		}
 		if b.Target.Purpose == steps.PurposePutBack {
 			delete(c.drifting, b.Plan.Control)
@@ -292,9 +289,20 @@ func (c *checker) drifted(b *steps.Drifted) {
 		if c.drifting[b.Control] = (direction == runbook.Releasing || !readable) && !c.agreed[b.Control]; !c.drifting[b.Control] {
 			delete(c.drifting, b.Control)
 		}
+	case steps.DriftReverted: // which puts back what is being undone
+		c.isBack(b.Control)
+		delete(c.drifting, b.Control)
 	default:
 		delete(c.drifting, b.Control)
 	}
+}
+
+// isBack notes that a control is where undoing any flip of it would take it.
+func (c *checker) isBack(control string) {
+	maps.DeleteFunc(c.undoing, func(step string, _ bool) bool {
+		flip := c.w.doc.Step(step).Flip
+		return flip != nil && flip.Control == control
+	})
 }
 
 func (c *checker) void(which func(*grant) bool) {
