@@ -91,12 +91,14 @@ func (s *State) Unlifted(step *runbook.Step) []Change {
 
 func (s *State) liftOrder(step *runbook.Step) []string {
 	var rest []string
-	for name, c := range s.controls {
-		if c.Ours && !slices.Contains(step.Restore.Order, name) {
+	for i := range s.Doc.Controls {
+		name := s.Doc.Controls[i].Name
+		if c := s.controls[name]; c != nil && c.Ours && !slices.Contains(step.Restore.Order, name) {
 			rest = append(rest, name)
 		}
 	}
-	slices.SortFunc(rest, func(a, b string) int { return s.controls[b].Order - s.controls[a].Order })
+	// What was taken over at once has no order of its own: that of the runbook, in every process alike.
+	slices.SortStableFunc(rest, func(a, b string) int { return s.controls[b].Order - s.controls[a].Order })
 	var order []string
 	for _, name := range append(slices.Clone(step.Restore.Order), rest...) {
 		if c := s.controls[name]; c != nil && c.Ours && s.Doc.Control(name) != nil {
