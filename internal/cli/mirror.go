@@ -47,14 +47,10 @@ func startMirror(put func(context.Context, [][]byte) error, clock clock, logger 
 	return m
 }
 
-// startMirrorOf mirrors a log, of which an earlier process may have sent only a part: what is behind the newest line
-// that is there is sent first.
-func startMirrorOf(log iter.Seq[[]byte], newest func(context.Context) ([]byte, error),
-	put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {
-	m := newMirror(put, clock, logger)
-	m.again, m.newest, m.behind = log, newest, true
-	m.start()
-	return m
+// catchesUpFrom has a mirror begin with what an earlier process has not sent: what is behind the newest line that is
+// there. It is for before the start.
+func (m *mirror) catchesUpFrom(newest func(context.Context) ([]byte, error)) {
+	m.newest, m.behind = newest, true
 }
 
 func newMirror(put func(context.Context, [][]byte) error, clock clock, logger *slog.Logger) *mirror {

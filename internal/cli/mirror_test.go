@@ -155,13 +155,16 @@ func TestMirrorGoesOnWhereAnEarlierProcessLeftIt(t *testing.T) {
 				return []byte(ends.newest), nil
 			}
 			log := [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d"), []byte("e")} // three of the process before
-			m := startMirrorOf(func(yield func([]byte) bool) {
+			m := newMirror(r.put, wallClock{}, slog.New(slog.DiscardHandler))
+			m.again = func(yield func([]byte) bool) {
 				for _, line := range log {
 					if !yield(line) {
 						return
 					}
 				}
-			}, newest, r.put, wallClock{}, slog.New(slog.DiscardHandler))
+			}
+			m.catchesUpFrom(newest)
+			m.start()
 			m.send(log[3:]...)
 			time.Sleep(10 * mirrorAgain)
 			if sent := r.sent(); len(sent) > 0 {

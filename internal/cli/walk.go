@@ -34,19 +34,20 @@ type targets struct {
 
 // walk is one process of a run: the log, the machine and who drives it.
 type walk struct {
-	p       *program
-	doc     *runbook.Document
-	on      targets
-	folder  runFolder
-	approve steps.ApproveMode
-	actor   string // who walks
-	host    string
-	hand    *steps.Hand // of a log that is of one flip by hand; nil for a walk
-	over    *steps.Over // from whom the command is taken over, nil for none
-	mail    *mailbox
-	found   []string // what was found in the mirror before it was gone on with
-	person  person   // nil when nobody can be asked
-	printer recordPrinter
+	p          *program
+	doc        *runbook.Document
+	on         targets
+	folder     runFolder
+	approve    steps.ApproveMode
+	actor      string // who walks
+	host       string
+	hand       *steps.Hand // of a log that is of one flip by hand; nil for a walk
+	over       *steps.Over // from whom the command is taken over, nil for none
+	mail       *mailbox
+	found      []string // what was found in the mirror before it was gone on with
+	fromMirror bool     // the last records came from the mirror, which lacks nothing then
+	person     person   // nil when nobody can be asked
+	printer    recordPrinter
 
 	log     *audit.Log
 	journal *journal
@@ -144,7 +145,7 @@ func (w *walk) resume(ctx context.Context, state *steps.State, log *runLog) erro
 
 // reopen opens the log of a run, and makes the machine that goes on with it.
 func (w *walk) reopen(state *steps.State, log *runLog) error {
-	w.folder, w.found = log.folder, log.found
+	w.folder, w.found, w.fromMirror = log.folder, log.found, len(log.mirrored) > 0
 	var err error
 	if w.receivers, err = w.p.receivers(); err != nil {
 		return err
@@ -254,8 +255,12 @@ func (w *walk) mirror(run string) func(lines ...[]byte) {
 		return func(...[]byte) {}
 	}
 	put := func(ctx context.Context, lines [][]byte) error { return w.on.store.Mirror(ctx, run, lines) }
-	newest := func(ctx context.Context) ([]byte, error) { return w.mirrorEnd(ctx, run) }
-	m := startMirrorOf(w.lines, newest, put, w.p.clock, w.p.log)
+	m := newMirror(put, w.p.clock, w.p.log)
+	m.again = w.lines
+	if !w.fromMirror {
+		m.catchesUpFrom(func(ctx context.Context) ([]byte, error) { return w.mirrorEnd(ctx, run) })
+	}
+	m.start()
 	screen := w.p.err
 	w.closeLater(func() error {
 		if unsent := m.close(); unsent > 0 {
