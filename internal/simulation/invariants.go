@@ -254,7 +254,8 @@ func (c *checker) settled(b *steps.Settled) {
 			delete(c.undoing, b.Target.Step)
 			delete(c.ordered, b.Target.Step)
 		}
-		if b.Target.Purpose == steps.PurposeIdle { // which puts back what had added load
+		// These put back what had added load.
+		if b.Target.Purpose == steps.PurposeIdle || b.Target.Purpose == steps.PurposeGuard {
 			c.isBack(b.Plan.Control)
 		}
 		if b.Target.Purpose == steps.PurposePutBack {
